@@ -1,0 +1,38 @@
+# Two commands: `make demo` and `make test`. Each sets up .venv by itself, and is quick when it is there.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint types unit slow benchmark clean
+
+demo: $(READY)
+	@mkdir -p demo
+	$(BIN)/dtg inspect "There is a difference" --heads "2 0 4 2" --family dtg --draw demo/mask.svg --draw demo/mask.png
+
+test: lint types unit slow
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+unit: $(READY)
+	$(BIN)/pytest -m "not slow"
+
+slow: $(READY)
+	$(BIN)/pytest -m slow -n 2
+
+benchmark: $(READY)
+	$(BIN)/python -m benchmarks.rows
+
+# PIP_CONSTRAINT reaches the build environment too, so that nothing is picked freely there.
+$(READY): pyproject.toml constraints.txt
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dtg needs Python 3.11 or newer; this is " + sys.version.split()[0])'
+	"$(PYTHON)" -m venv --clear .venv
+	PIP_CONSTRAINT="$(CURDIR)/constraints.txt" $(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $(READY)
+
+clean:
+	rm -rf .venv demo

@@ -1,0 +1,75 @@
+"""Every error a user can meet, in one tree.
+
+    DtgError
+    ├── TreeError               words and heads that do not form a dependency tree
+    │   └── RootCountError      ... because it has no root word, or several
+    ├── NonProjectiveError      a tree with crossing arcs where none can be used
+    ├── TreebankError           a file that cannot be read; names file, sentence and line
+    ├── TransitionError         a derivation that goes wrong
+    │   ├── IllegalTransition   an action that the state does not allow
+    │   └── TooFarError         an arc farther than arc-swift's limit
+    ├── UnknownNameError        a name that no registry knows; lists the known ones
+    ├── InputError              an option or argument that does not fit the others
+    └── MissingExtraError       an optional dependency that is not installed
+
+A message says what was expected, what arrived, and what to do about it.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class DtgError(Exception):
+    """The base of all of them: the command line prints it without a traceback."""
+
+
+class TreeError(DtgError):
+    """The words and heads given do not form a dependency tree; `word` is the number of the first word at fault."""
+
+    word: int = 1
+
+
+class RootCountError(TreeError):
+    """A sentence has no root word, or several; one is needed."""
+
+
+class NonProjectiveError(DtgError):
+    """A tree has crossing arcs, and what was asked needs a projective one."""
+
+
+class TreebankError(DtgError):
+    """A treebank cannot be read at one place: `path`, `sentence` (counted from 1) and `line` say where."""
+
+    def __init__(self, path: str | Path, sentence: int, line: int, reason: str, advice: str) -> None:
+        self.path, self.sentence, self.line, self.reason = str(path), sentence, line, reason
+        super().__init__(f"cannot read {path}, sentence {sentence} (line {line}): {reason}\n{advice}")
+
+
+class TransitionError(DtgError):
+    """A derivation goes wrong."""
+
+
+class IllegalTransition(TransitionError):
+    """An action is applied in a state that does not allow it."""
+
+
+class TooFarError(TransitionError):
+    """A tree needs an arc over more stack items than the system's limit."""
+
+
+class UnknownNameError(DtgError):
+    """A name is looked up that nothing is registered under."""
+
+    def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
+        super().__init__(f"there is no {what} called {name!r}. Known: {', '.join(known)}.")
+
+
+class InputError(DtgError):
+    """An option or argument does not fit, alone or with the others."""
+
+
+class MissingExtraError(DtgError):
+    """An optional dependency is needed and not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs {package}, which is not installed. Install it with: pip install 'dtg[{extra}]'")

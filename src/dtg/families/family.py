@@ -1,0 +1,84 @@
+"""A model family: the rule that turns actions into rows, for training and search alike (the design's one idea).
+
+`begin` gives lanes with their first row; `advance` takes one action per lane and gives the rows that it adds. Training
+folds `advance` over whole sentences (`packing.py`), search applies it one action at a time. There is no other source of
+attention masks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from dtg.files import check_choice
+from dtg.families.lanes import Lanes
+from dtg.families.reading import read_rows
+from dtg.families.rows import LaneRows, Row
+from dtg.transitions.action import Operation
+from dtg.transitions.lanes import LaneActions, legal
+from dtg.transitions.rules import Derivations
+from dtg.transitions.system import TransitionSystem
+from dtg.trees import DependencyTree
+
+ArcRepresentation = Literal["word+arc", "arc", "word"]
+ARC_REPRESENTATIONS: tuple[ArcRepresentation, ...] = ("word+arc", "arc", "word")
+
+
+class Family(ABC):
+    """One kind of model in the paper's table."""
+
+    name: ClassVar[str]
+    doubles_arcs: ClassVar[bool]  # an arc adds two rows, COMPOSE and STACK
+
+    def __init__(
+        self, *, arc_representation: ArcRepresentation = "word+arc", derivations: Derivations = "canonical"
+    ) -> None:
+        check_choice("arc_representation", arc_representation, ARC_REPRESENTATIONS)
+        self.arc_representation = arc_representation
+        self.system = self.make_system(derivations)
+
+    @abstractmethod
+    def make_system(self, derivations: Derivations) -> TransitionSystem:
+        """The transition system whose actions this family reads."""
+
+    @abstractmethod
+    def begin(self, text_left: Tensor, root: int, ids: Tensor | None = None) -> tuple[Lanes, LaneRows]:
+        """Lanes at their start, and the `<ROOT>` row of each, which reads piece `root`.
+
+        `text_left` (lanes,) is how many words of a known text each lane will generate, or -1. `ids` (lanes,) names the
+        first row of each lane; later rows are numbered from there unless `advance` is told otherwise.
+        """
+
+    @abstractmethod
+    def advance(self, lanes: Lanes, actions: LaneActions, ids: Tensor | None = None) -> tuple[LaneRows, ...]:
+        """Carry out one action in each lane, in place, and give the rows that this adds, in order.
+
+        Rows of a later group may attend to those of an earlier one. `ids` (lanes, 2) names the rows to be added: the
+        COMPOSE row, if there is one, and the row that predicts. Fork lanes first to keep the old ones.
+        """
+
+    def legal(self, lanes: Lanes) -> dict[Operation, Tensor]:
+        """For each operation, (lanes, distances): where it is legal now."""
+        return legal(self.system, lanes.states)
+
+    def rows(
+        self,
+        tree: DependencyTree,
+        pieces: Sequence[Sequence[str]] | None = None,
+        arc_representation: ArcRepresentation | None = None,
+    ) -> tuple[Row, ...]:
+        """Every row of one sentence. `pieces` are those of each word; without them a word is one piece."""
+        family = self if arc_representation is None else type(self)(arc_representation=arc_representation)
+        return read_rows(family, tree, pieces)
+
+    def words_read(self, pieces: Tensor) -> Tensor:
+        """What an arc row reads of its head: the piece, or nothing."""
+        return torch.full_like(pieces, -1) if self.arc_representation == "arc" else pieces
+
+    def operations_read(self, operations: Tensor) -> Tensor:
+        """What an arc row reads of its operation: the operation, or nothing."""
+        return torch.full_like(operations, -1) if self.arc_representation == "word" else operations

@@ -1,0 +1,66 @@
+"""What a family remembers of every lane: the transition system's state, and which rows are still attended to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from dtg.transitions.lanes import LaneStates, Tensors, pad_columns
+from dtg.transitions.system import TransitionSystem
+
+FIRST_WIDTH = 16
+
+
+@dataclass(slots=True)
+class Lanes(Tensors):
+    """One lane per sentence or hypothesis. `rows` holds row ids from the bottom of the stack to its top.
+
+    A word's pieces are several rows that form one item. A linear history is a stack that nothing is popped from.
+    """
+
+    states: LaneStates
+    next_id: Tensor  # (lanes,) what the next row is called, unless the caller names it
+    rows: Tensor  # (lanes, width) row ids
+    item: Tensor  # (lanes, width) the item each row belongs to
+    size: Tensor  # (lanes,) rows on the stack
+    start: Tensor  # (lanes, width) by item: where its rows begin
+    piece: Tensor  # (lanes, width) by item: the last piece of its head word
+    room: int  # rows that can be pushed before sizes must be looked at again
+
+    @classmethod
+    def begin(cls, system: TransitionSystem, text_left: Tensor, root: int, ids: Tensor | None) -> Lanes:
+        """Lanes with the `<ROOT>` row alone on the stack."""
+        count, device = text_left.shape[0], text_left.device
+        ids = torch.zeros(count, dtype=torch.long, device=device) if ids is None else ids
+        table = torch.zeros(count, FIRST_WIDTH, dtype=torch.long, device=device)
+        rows, piece = table.clone(), table.clone()
+        rows[:, 0], piece[:, 0] = ids, root
+        return cls(
+            states=LaneStates.begin(system, text_left, FIRST_WIDTH),
+            next_id=ids + 1,
+            rows=rows,
+            item=table.clone(),
+            size=torch.ones_like(ids),
+            start=table,
+            piece=piece,
+            room=FIRST_WIDTH - 3,
+        )
+
+    def __len__(self) -> int:
+        return self.size.shape[0]
+
+    def make_room(self) -> None:
+        """See that one more row fits. Looks at the lanes only when the room reckoned with last time is used up."""
+        self.room -= 1
+        if self.room > 0:
+            return
+        width = self.rows.shape[1]
+        used = int(self.size.max()) if len(self) else 0
+        while width - used < 4:
+            width += width // 2
+        self.room = width - used - 2  # a row that is not pushed is written above the top as well
+        self.rows, self.item = pad_columns(self.rows, width), pad_columns(self.item, width)
+        self.start, self.piece = pad_columns(self.start, width), pad_columns(self.piece, width)
+        self.states.widen(width)

@@ -1,0 +1,32 @@
+"""Files and options handled the same way everywhere: choices that name what is known, writes that are whole or absent."""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dtg.errors import InputError, UnknownNameError
+
+FORMAT_VERSION = 1  # of what dtg itself defines: JSON and the metadata of pictures
+
+
+def check_choice(option: str, value: str, known: Iterable[str]) -> None:
+    """Raise unless `value` is one of those known for `option`."""
+    known = tuple(known)
+    if value not in known:
+        raise UnknownNameError(f"choice for {option}", value, known)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary name beside `path`; when all went well it takes path's place at once, otherwise it is removed."""
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: the folder {path.parent} does not exist.")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial{path.suffix}")
+    try:
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

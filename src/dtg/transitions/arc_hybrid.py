@@ -1,0 +1,91 @@
+"""Arc-hybrid (Kuhlmann et al. 2011) in its generative form; its derivations are exactly those of arc-standard.
+
+A generated word waits in the buffer head; generating the next one shifts it.
+
+GEN(x)      [.. i] j    ->  [.. i j] x
+LEFTARC     [.. i] j    ->  [..] j,     head[i] = j
+RIGHTARC    [.. i j] -  ->  [.. i] -,   head[j] = i     a filled buffer is shifted first
+<END>       [<ROOT>] -  when <ROOT> has its word
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+from dtg.transitions.action import GEN, LEFTARC, RIGHTARC, Action, Operation
+from dtg.transitions.arc_standard import ArcStandard
+from dtg.transitions.batch import ActionBatch, SentenceBatch
+from dtg.transitions.rules import BUFFER_IS_FILLED, ROOT_IS_FREE, ROOT_IS_TAKEN, TEXT_GOES_ON, Clause, Rules
+from dtg.transitions.state import State
+from dtg.transitions.system import TransitionSystem
+from dtg.trees import ROOT, DependencyTree
+
+
+def shifted(state: State) -> tuple[int, ...]:
+    """The stack with the buffer head on it, if there is one."""
+    return state.stack if state.buffer is None else (*state.stack, state.buffer)
+
+
+def generate(state: State, word: str | None) -> State:
+    """GEN for systems with a buffer: the new word enters it, and what was there moves to the stack."""
+    return replace(
+        state,
+        words=(*state.words, word or ""),
+        heads=(*state.heads, None),
+        stack=shifted(state),
+        buffer=len(state.words) + 1,
+        last=Operation.GEN,
+    )
+
+
+class ArcHybrid(TransitionSystem):
+    """Left arcs from the buffer, right arcs within the stack."""
+
+    name = "arc-hybrid"
+    has_buffer = True
+    rules: ClassVar[Rules] = {
+        Operation.GEN: (TEXT_GOES_ON, ROOT_IS_FREE),
+        Operation.LEFTARC: (BUFFER_IS_FILLED, Clause("a word is on the stack", lambda s, k: s.depth >= 2)),
+        Operation.RIGHTARC: (
+            Clause("a word is on the stack or in the buffer", lambda s, k: s.depth + s.buffered >= 2),
+            Clause("from <ROOT> only when no text is left", lambda s, k: (s.depth + s.buffered > 2) | (s.words_left <= 0)),
+        ),
+        Operation.END: (ROOT_IS_TAKEN,),
+    }
+
+    def effect(self, state: State, action: Action) -> State:
+        match action.operation:
+            case Operation.GEN:
+                return generate(state, action.word)
+            case Operation.LEFTARC:
+                assert state.buffer is not None
+                *below, dependent = state.stack
+                heads = state.with_head(dependent, state.buffer)
+                return replace(state, stack=tuple(below), heads=heads, last=action.operation)
+            case Operation.RIGHTARC:
+                *below, head, dependent = shifted(state)
+                heads = state.with_head(dependent, head)
+                return replace(state, stack=(*below, head), buffer=None, heads=heads, last=action.operation)
+            case _:
+                return replace(state, last=action.operation)
+
+    def derive(self, batch: SentenceBatch) -> ActionBatch:
+        return ArcStandard().derive(batch)  # the same derivations; a test says so
+
+    def steps(self, tree: DependencyTree) -> Iterator[Action]:
+        heads = (ROOT, *tree.heads)
+        waiting = [0] * len(heads)  # dependents not yet attached
+        for head in tree.heads:
+            waiting[head] += 1
+        stack = [ROOT]
+        for word, form in enumerate(tree.words, start=1):
+            yield GEN(form)  # the word is in the buffer
+            while stack and stack[-1] != ROOT and heads[stack[-1]] == word:
+                yield LEFTARC
+                stack.pop()
+                waiting[word] -= 1
+            stack.append(word)  # shifted, by a RIGHTARC or by the next GEN
+            while len(stack) > 1 and heads[stack[-1]] == stack[-2] and not waiting[stack[-1]]:
+                yield RIGHTARC
+                stack.pop()
+                waiting[stack[-1]] -= 1

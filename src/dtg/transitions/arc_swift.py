@@ -1,0 +1,140 @@
+"""Arc-swift (Qi and Manning 2017) in its generative form: arcs reach over stack items that already have heads.
+
+A generated word waits in the buffer head; generating the next one shifts it. The items are i_1 (the top), i_2, ...
+
+GEN(x)        [.. i] j               ->  [.. i j] x
+LEFTARC[k]    [.. i_k .. i_1] j      ->  [..] j,         head[i_k] = j
+RIGHTARC[k]   [.. i_k .. i_1] j      ->  [.. i_k j] -,   head[j] = i_k
+<END>         [..] -                 when every word has a head
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+import torch
+
+from dtg.errors import InputError, TooFarError
+from dtg.transitions.action import GEN, LEFTARC, RIGHTARC, Action, Operation
+from dtg.transitions.arc_hybrid import generate
+from dtg.transitions.batch import ActionBatch, SentenceBatch, expand
+from dtg.transitions.rules import (
+    BUFFER_IS_EMPTY,
+    BUFFER_IS_FILLED,
+    NO_WORD_IS_HEADLESS,
+    NO_WORD_IS_STRANDED,
+    ROOT_IS_TAKEN,
+    TEXT_GOES_ON,
+    TEXT_IS_DONE,
+    Clause,
+    Derivations,
+    Rules,
+)
+from dtg.transitions.state import State
+from dtg.transitions.structure import Structure, arc_order, operations_of_arcs
+from dtg.transitions.system import TransitionSystem
+from dtg.trees import ROOT, DependencyTree
+
+DEFAULT_LIMIT = 20
+
+SKIPPED_HAVE_HEADS = Clause("the items skipped have heads", lambda s, k: k <= s.headed_run + 1)
+
+
+class ArcSwift(TransitionSystem):
+    """Arc-eager whose POPs are folded into the arc that they make way for. Distances go up to `limit`."""
+
+    name = "arc-swift"
+    has_buffer = True
+    keeps_right_dependent = True
+    rules: ClassVar[Rules] = {
+        Operation.GEN: (TEXT_GOES_ON,),
+        Operation.LEFTARC: (
+            BUFFER_IS_FILLED,
+            SKIPPED_HAVE_HEADS,
+            Clause("i_k is not <ROOT>", lambda s, k: k < s.depth),
+            Clause("i_k has no head", lambda s, k: k > s.headed_run),
+        ),
+        Operation.RIGHTARC: (
+            BUFFER_IS_FILLED,
+            SKIPPED_HAVE_HEADS,
+            Clause("i_k is a word, or <ROOT> without one", lambda s, k: (k < s.depth) | (s.root_has_word == 0)),
+            NO_WORD_IS_STRANDED,
+        ),
+        Operation.END: (BUFFER_IS_EMPTY, TEXT_IS_DONE, NO_WORD_IS_HEADLESS, ROOT_IS_TAKEN),
+    }
+
+    def __init__(self, *, derivations: Derivations = "canonical", limit: int = DEFAULT_LIMIT) -> None:
+        super().__init__(derivations=derivations)
+        if limit < 1:
+            raise InputError(f"arc-swift needs a limit of at least 1 on the distance of arcs, not {limit}.")
+        self.limit = limit
+
+    @property
+    def distances(self) -> tuple[int | None, ...]:
+        return tuple(range(1, self.limit + 1))
+
+    def effect(self, state: State, action: Action) -> State:
+        if action.operation == Operation.GEN:
+            return generate(state, action.word)
+        if action.operation == Operation.END:
+            return replace(state, last=action.operation)
+        assert state.buffer is not None and action.distance is not None
+        item = state.stack[-action.distance]
+        below = state.stack[: -action.distance]
+        if action.operation == Operation.LEFTARC:
+            return replace(state, stack=below, heads=state.with_head(item, state.buffer), last=action.operation)
+        return replace(
+            state,
+            stack=(*below, item, state.buffer),
+            buffer=None,
+            heads=state.with_head(state.buffer, item),
+            last=action.operation,
+        )
+
+    def derive(self, batch: SentenceBatch) -> ActionBatch:
+        """The arcs of arc-eager, each at one more than the number of POPs that would come before it."""
+        tree = Structure.of(batch)
+        words = len(tree.place)
+        distance = 1 + torch.where(tree.is_left, tree.spine, tree.passed)
+        if words and int(distance.max()) > self.limit:
+            for sentence in batch.trees():
+                self.oracle(sentence)  # raises for the sentence at fault, by name
+        order = arc_order(tree, batch)
+        counts = torch.zeros(3, words, dtype=torch.long, device=batch.device)
+        counts[0], counts[1], counts[2, batch.last_words] = batch.piece_counts, 1, 1
+        distances = torch.ones_like(counts)
+        distances[1] = distance
+        runs = operations_of_arcs(tree)
+        return expand(batch, runs.flatten()[order], counts.flatten()[order], distances.flatten()[order])
+
+    def steps(self, tree: DependencyTree) -> Iterator[Action]:
+        heads = (ROOT, *tree.heads)
+        stack = [ROOT]
+        for word, form in enumerate(tree.words, start=1):
+            yield GEN(form)
+            while (found := self._left_dependent(stack, heads, word)) is not None:
+                yield LEFTARC.at(self._within_limit(found, tree))
+                del stack[-found:]
+            if heads[word] < word:
+                distance = len(stack) - stack.index(heads[word])
+                yield RIGHTARC.at(self._within_limit(distance, tree))
+                del stack[len(stack) - distance + 1 :]
+            stack.append(word)
+
+    @staticmethod
+    def _left_dependent(stack: list[int], heads: tuple[int, ...], word: int) -> int | None:
+        """How far down the stack the nearest dependent of `word` is, if it is in reach."""
+        for distance, item in enumerate(reversed(stack), start=1):
+            if item != ROOT and heads[item] == word:
+                return distance
+            if item == ROOT or heads[item] > item:  # an item without a head yet cannot be skipped
+                return None
+        return None
+
+    def _within_limit(self, distance: int, tree: DependencyTree) -> int:
+        if distance > self.limit:
+            raise TooFarError(
+                f"the tree of {' '.join(tree.words)!r} needs an arc over {distance} stack items; the limit is {self.limit}."
+                f" Use a family with a limit of {distance} or more, or leave the tree out."
+            )
+        return distance
