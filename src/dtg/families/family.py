@@ -17,7 +17,7 @@ from torch import Tensor
 from dtg.files import check_choice
 from dtg.families.lanes import Lanes
 from dtg.families.reading import read_rows
-from dtg.families.rows import LaneRows, Row
+from dtg.families.rows import NOTHING, KindCode, LaneRows, Row
 from dtg.transitions.action import Operation
 from dtg.transitions.lanes import LaneActions, legal
 from dtg.transitions.rules import Derivations
@@ -33,6 +33,7 @@ class Family(ABC):
 
     name: ClassVar[str]
     doubles_arcs: ClassVar[bool]  # an arc adds two rows, COMPOSE and STACK
+    root_kind: ClassVar[KindCode]  # of the first row
 
     def __init__(
         self, *, arc_representation: ArcRepresentation = "word+arc", derivations: Derivations = "canonical"
@@ -45,13 +46,25 @@ class Family(ABC):
     def make_system(self, derivations: Derivations) -> TransitionSystem:
         """The transition system whose actions this family reads."""
 
-    @abstractmethod
-    def begin(self, text_left: Tensor, root: int, ids: Tensor | None = None) -> tuple[Lanes, LaneRows]:
+    def begin(self, words_left: Tensor, root: int, ids: Tensor | None = None) -> tuple[Lanes, LaneRows]:
         """Lanes at their start, and the `<ROOT>` row of each, which reads piece `root`.
 
-        `text_left` (lanes,) is how many words of a known text each lane will generate, or -1. `ids` (lanes,) names the
+        `words_left` (lanes,) is how many words of a known text each lane will generate, or -1. `ids` (lanes,) names the
         first row of each lane; later rows are numbered from there unless `advance` is told otherwise.
         """
+        lanes = Lanes.begin(self.system, words_left, root, ids)
+        names = lanes.next_id - 1
+        first = LaneRows(
+            kind=self.root_kind,
+            predicts=True,
+            present=torch.ones_like(names, dtype=torch.bool),
+            id=names,
+            piece=torch.full_like(names, root),
+            keys=torch.ones_like(names),
+            attends=names,
+            relative=torch.zeros_like(names),
+        )
+        return lanes, first
 
     @abstractmethod
     def advance(self, lanes: Lanes, actions: LaneActions, ids: Tensor | None = None) -> tuple[LaneRows, ...]:
@@ -60,6 +73,18 @@ class Family(ABC):
         Rows of a later group may attend to those of an earlier one. `ids` (lanes, 2) names the rows to be added: the
         COMPOSE row, if there is one, and the row that predicts. Fork lanes first to keep the old ones.
         """
+
+    def represent(self, operation: Tensor, piece: Tensor) -> tuple[Tensor, Tensor]:
+        """What rows read: (operation, piece), with NOTHING where a row does not read it.
+
+        Takes the operation of the action that made the row (NOTHING for the first row) and the piece generated or the
+        head's. An arc reads its operation, its head, or both, by arc representation; a POP reads itself.
+        """
+        arc = (operation == Operation.LEFTARC) | (operation == Operation.RIGHTARC)
+        pop = operation == Operation.POP
+        reads_operation = pop | arc if self.arc_representation != "word" else pop
+        reads_piece = ~pop if self.arc_representation != "arc" else ~(pop | arc)
+        return operation.where(reads_operation, NOTHING), piece.where(reads_piece, NOTHING)
 
     def legal(self, lanes: Lanes) -> dict[Operation, Tensor]:
         """For each operation, (lanes, distances): where it is legal now."""
@@ -74,11 +99,3 @@ class Family(ABC):
         """Every row of one sentence. `pieces` are those of each word; without them a word is one piece."""
         family = self if arc_representation is None else type(self)(arc_representation=arc_representation)
         return read_rows(family, tree, pieces)
-
-    def words_read(self, pieces: Tensor) -> Tensor:
-        """What an arc row reads of its head: the piece, or nothing."""
-        return torch.full_like(pieces, -1) if self.arc_representation == "arc" else pieces
-
-    def operations_read(self, operations: Tensor) -> Tensor:
-        """What an arc row reads of its operation: the operation, or nothing."""
-        return torch.full_like(operations, -1) if self.arc_representation == "word" else operations

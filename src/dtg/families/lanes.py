@@ -21,28 +21,27 @@ class Lanes(Tensors):
     """
 
     states: LaneStates
-    next_id: Tensor  # (lanes,) what the next row is called, unless the caller names it
+    next_id: Tensor  # (lanes, 1) what the next row is called, unless the caller names it
+    size: Tensor  # (lanes, 1) rows on the stack
     rows: Tensor  # (lanes, width) row ids
     item: Tensor  # (lanes, width) the item each row belongs to
-    size: Tensor  # (lanes,) rows on the stack
     start: Tensor  # (lanes, width) by item: where its rows begin
     piece: Tensor  # (lanes, width) by item: the last piece of its head word
     room: int  # rows that can be pushed before sizes must be looked at again
 
     @classmethod
-    def begin(cls, system: TransitionSystem, text_left: Tensor, root: int, ids: Tensor | None) -> Lanes:
-        """Lanes with the `<ROOT>` row alone on the stack."""
-        count, device = text_left.shape[0], text_left.device
-        ids = torch.zeros(count, dtype=torch.long, device=device) if ids is None else ids
-        table = torch.zeros(count, FIRST_WIDTH, dtype=torch.long, device=device)
+    def begin(cls, system: TransitionSystem, words_left: Tensor, root: int, ids: Tensor | None) -> Lanes:
+        """Lanes with the `<ROOT>` row alone on the stack; `ids` (lanes,) are its names."""
+        ids = torch.zeros_like(words_left, dtype=torch.long)[:, None] if ids is None else ids[:, None]
+        table = torch.zeros_like(ids).repeat(1, FIRST_WIDTH)
         rows, piece = table.clone(), table.clone()
-        rows[:, 0], piece[:, 0] = ids, root
+        rows[:, :1], piece[:, :1] = ids, root
         return cls(
-            states=LaneStates.begin(system, text_left, FIRST_WIDTH),
+            states=LaneStates.begin(system, words_left, FIRST_WIDTH),
             next_id=ids + 1,
+            size=torch.ones_like(ids),
             rows=rows,
             item=table.clone(),
-            size=torch.ones_like(ids),
             start=table,
             piece=piece,
             room=FIRST_WIDTH - 3,

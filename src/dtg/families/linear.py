@@ -14,7 +14,6 @@ from torch import Tensor
 from dtg.families.family import Family
 from dtg.families.lanes import Lanes
 from dtg.families.rows import NOTHING, KindCode, LaneRows
-from dtg.families.stack import first_rows, put
 from dtg.transitions.action import Operation
 from dtg.transitions.lanes import LaneActions
 
@@ -23,32 +22,30 @@ class LinearFamily(Family):
     """Turns each action into one row."""
 
     doubles_arcs: ClassVar[bool] = False
-
-    def begin(self, text_left: Tensor, root: int, ids: Tensor | None = None) -> tuple[Lanes, LaneRows]:
-        lanes = Lanes.begin(self.system, text_left, root, ids)
-        return lanes, first_rows(lanes, root, KindCode.LINEAR)
+    root_kind: ClassVar[KindCode] = KindCode.LINEAR
 
     def advance(self, lanes: Lanes, actions: LaneActions, ids: Tensor | None = None) -> tuple[LaneRows, ...]:
         lanes.make_room()
-        change = lanes.states.change(actions)
-        acts = (actions.operation >= 0) & (actions.operation != Operation.END)
         own = lanes.size
-        names = lanes.next_id if ids is None else ids[:, 1]
-        put(lanes.rows, own, names)
+        names = lanes.next_id if ids is None else ids[:, 1:]
+        lanes.rows.scatter_(1, own, names)
+        lanes.states.apply(actions, lanes.states.change(actions))
+        lanes.size = own + actions.adds_row
+        lanes.next_id = lanes.next_id + actions.adds_row
         columns = torch.arange(lanes.rows.shape[1], device=own.device)
-        lanes.states.apply(actions, change)
-        lanes.size = own + acts
-        lanes.next_id = lanes.next_id + acts
         rows = LaneRows(
+            kind=KindCode.LINEAR,
             predicts=True,
-            present=acts,
+            present=actions.adds_row,
             id=names,
-            kind=torch.full_like(own, KindCode.LINEAR),
-            piece=torch.where(change.generates, actions.piece, NOTHING),
-            operation=torch.where(change.generates, NOTHING, actions.operation),
-            distance=actions.distance,
-            attends=torch.where(columns <= own[:, None], lanes.rows, NOTHING),
-            relative=own[:, None] - columns,
+            piece=actions.piece,
             keys=own + 1,
+            attends=lanes.rows,
+            relative=own - columns,
         )
         return (rows,)
+
+    def represent(self, operation: Tensor, piece: Tensor) -> tuple[Tensor, Tensor]:
+        """A row reads a piece or an operation, never both, whatever the arc representation."""
+        reads_operation = operation > Operation.GEN
+        return operation.where(reads_operation, NOTHING), piece.where(~reads_operation, NOTHING)

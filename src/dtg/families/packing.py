@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from dtg.families.rows import NOTHING, LaneRows
+from dtg.families.lanes import FIRST_WIDTH
+from dtg.families.rows import NOTHING, KindCode, LaneRows
 from dtg.transitions.action import Operation
 from dtg.transitions.batch import ActionBatch, offsets
 from dtg.transitions.lanes import LaneActions, pad_columns
@@ -67,23 +68,28 @@ def pack(family: Family, actions: ActionBatch, root: int) -> PackedRows:
     """Every row of every derivation; `root` is the piece that the `<ROOT>` rows read."""
     lengths = actions.offsets.diff() - 1  # <END> adds no rows
     row_offsets = offsets(1 + rows_of(family, actions))
-    order = torch.argsort(lengths, descending=True, stable=True)
-    first_action, first_row = actions.offsets[:-1][order], row_offsets[:-1][order]
-    running = still_running(lengths)
-    columns = torch.stack([actions.operation, actions.piece, actions.starts_word.long(), actions.distance], dim=1)
-
     folded = Folded(int(row_offsets[-1]), lengths.device)
-    unknown = torch.full_like(first_row, -1)
-    lanes, rows = family.begin(unknown, root, first_row)
-    folded.add([rows], first_action)
-    for step, count in enumerate(running):
-        if count < len(lanes):
-            lanes = lanes.first(count)
-        now = first_action[:count] + step
-        operation, piece, starts_word, distance = columns.index_select(0, now).unbind(1)
-        step_actions = LaneActions(operation, piece, starts_word.bool(), distance)
-        folded.add(family.advance(lanes, step_actions), now + 1)
-    return folded.packed(row_offsets)
+    # The tables of `folded` are ordinary tensors; what is used up on the way need not be.
+    with torch.inference_mode():
+        order = torch.argsort(lengths, descending=True, stable=True)
+        first, lengths = actions.offsets[:-1][order], lengths[order]
+        lanes, rows = family.begin(torch.full_like(order, -1), root, row_offsets[:-1][order])
+        folded.add([rows], first[:, None] - 1)
+        places, counts = by_step(first, lengths), still_running(lengths)
+        columns = (actions.operation, actions.piece, actions.starts_word, actions.distance)
+        steps = LaneActions.steps(*(column[places] for column in columns), counts)
+        for now, step in zip(places[:, None].split(counts), steps, strict=True):
+            if len(now) < len(lanes):
+                lanes = lanes.first(len(now))
+            folded.add(family.advance(lanes, step), now)
+    return folded.packed(family, actions, row_offsets)
+
+
+def by_step(first: Tensor, lengths: Tensor) -> Tensor:
+    """Places of all first actions, then of all second actions, and so on; `first` and `lengths` go by falling length."""
+    longest = int(lengths[0]) if len(lengths) else 0
+    step = torch.arange(longest, device=first.device)[:, None]
+    return (first + step)[step < lengths]
 
 
 def rows_of(family: Family, actions: ActionBatch) -> Tensor:
@@ -103,46 +109,52 @@ def still_running(lengths: Tensor) -> list[int]:
 
 
 class Folded:
-    """Collects rows step by step. Lanes without a row write to one extra place, which is cut off at the end."""
+    """Collects rows step by step. Lanes without a row write to one extra place, which is cut off at the end.
+
+    Tables are filled in place and only once: fresh memory costs more here than arithmetic.
+    """
 
     def __init__(self, total: int, device: torch.device) -> None:
         self.total = total
-        self.attends = torch.full((total + 1, 1), NOTHING, dtype=torch.int32, device=device)
-        self.relative = torch.zeros((total + 1, 1), dtype=torch.int16, device=device)
-        self.collected: list[tuple[Tensor, ...]] = []
+        self.columns = torch.empty((total + 1, 4), dtype=torch.long, device=device)  # piece, keys, action, kind
+        self.attends = torch.empty((total + 1, FIRST_WIDTH), dtype=torch.int32, device=device)
+        self.relative = torch.empty((total + 1, FIRST_WIDTH), dtype=torch.int16, device=device)
+        self.kinds = {kind: torch.full((1, 1), int(kind), device=device) for kind in KindCode}
 
-    def add(self, groups: Iterable[LaneRows], next_action: Tensor) -> None:
+    def add(self, groups: Iterable[LaneRows], action: Tensor) -> None:
+        """Rows that `action` (lanes, 1), a place in the ActionBatch, has added."""
         for rows in groups:
             width = rows.attends.shape[1]
             if width > self.attends.shape[1]:
-                self.attends = pad_columns(self.attends, width, NOTHING)
-                self.relative = pad_columns(self.relative, width)
-            place = torch.where(rows.present, rows.id, self.total)
+                with torch.inference_mode(False):
+                    self.attends, self.relative = pad_columns(self.attends, width), pad_columns(self.relative, width)
+            place = torch.where(rows.present, rows.id, self.total)[:, 0]
             self.attends[:, :width].index_copy_(0, place, rows.attends.int())
             self.relative[:, :width].index_copy_(0, place, rows.relative.short())
-            target = next_action if rows.predicts else torch.full_like(next_action, NOTHING)
-            self.collected.append((place, rows.kind, rows.piece, rows.operation, rows.distance, rows.keys, target))
+            kind = self.kinds[rows.kind].expand_as(action)
+            self.columns.index_copy_(0, place, torch.cat((rows.piece, rows.keys, action, kind), dim=1))
 
-    def packed(self, row_offsets: Tensor) -> PackedRows:
-        place, *columns = (torch.cat(parts) for parts in zip(*self.collected, strict=True))
-        kind, piece, operation, distance, keys, target = (self._in_order(place, column) for column in columns)
+    def packed(self, family: Family, actions: ActionBatch, row_offsets: Tensor) -> PackedRows:
+        piece, keys, action, kind = self.columns[: self.total].unbind(1)
+        action[row_offsets[:-1]] = NOTHING  # <ROOT> rows come from no action
+        operation = torch.where(action == NOTHING, NOTHING, actions.operation[action])
+        target = action + 1
+        target[row_offsets[:-1]] = actions.offsets[:-1]
+        pop = operation == Operation.POP
+        operation_read, piece_read = family.represent(operation, piece)
         width = int(keys.max()) if self.total else 0
+        unused = torch.arange(width, device=keys.device) >= keys[:, None]
         return PackedRows(
             offsets=row_offsets,
-            kind=kind,
-            piece=piece,
-            operation=operation,
-            distance=distance,
-            target=target,
-            attends=self.attends[: self.total, :width],
-            relative=self.relative[: self.total, :width],
+            kind=torch.where(pop & (kind == KindCode.STACK), int(KindCode.POPSTACK), kind),
+            piece=piece_read,
+            operation=operation_read,
+            distance=actions.distance[action],
+            target=target.masked_fill(kind == KindCode.COMPOSE, NOTHING),
+            attends=self.attends[: self.total, :width].masked_fill_(unused, NOTHING),
+            relative=self.relative[: self.total, :width].masked_fill_(unused, 0),
             keys=keys,
         )
-
-    def _in_order(self, place: Tensor, column: Tensor) -> Tensor:
-        ordered = torch.empty(self.total + 1, dtype=column.dtype, device=column.device)
-        ordered[place] = column
-        return ordered[: self.total]
 
 
 def sentence_rows(packed: PackedRows, sentence: int) -> slice:

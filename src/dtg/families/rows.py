@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -44,17 +45,17 @@ class Row:
     predicts: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class LaneRows:
-    """At most one row for each lane; where `present` is false, the lane has none and the rest has no meaning."""
+class LaneRows(NamedTuple):
+    """Rows that one action adds, at most one for each lane; where `present` is false, the rest has no meaning.
 
+    All but the last two are columns, (lanes, 1). Tables share memory with the lanes: use them before the next `advance`.
+    """
+
+    kind: KindCode  # of all of them; after a POP, STACK is POPSTACK
     predicts: bool  # these rows predict the next action
-    present: Tensor  # (lanes,) bool
-    id: Tensor  # (lanes,)
-    kind: Tensor  # (lanes,) a KindCode
-    piece: Tensor  # (lanes,) the piece read, or NOTHING
-    operation: Tensor  # (lanes,) the operation read, or NOTHING
-    distance: Tensor  # (lanes,) the operation's distance
-    attends: Tensor  # (lanes, keys) row ids, the row's own last, then NOTHING
-    relative: Tensor  # (lanes, keys)
-    keys: Tensor  # (lanes,) how many rows it attends to
+    present: Tensor  # bool
+    id: Tensor
+    piece: Tensor  # the piece generated, or the head's
+    keys: Tensor  # how many rows it attends to, itself included
+    attends: Tensor  # (lanes, width) row ids, as many as `keys` says, the row's own last; the rest has no meaning
+    relative: Tensor  # (lanes, width)

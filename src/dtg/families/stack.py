@@ -7,6 +7,9 @@ POP      removes an item and adds a POPSTACK row, which is not pushed and predic
 
 Relative positions count stack items, in stack order: 0 at the top and for the row itself. In a COMPOSE row the head and
 the row itself are at 0, everything absorbed at -1.
+
+A row is written into its lane's table just above the rows it attends to, whether it is then pushed or not: so it needs no
+special case when the table is read.
 """
 
 from __future__ import annotations
@@ -18,8 +21,7 @@ from torch import Tensor
 
 from dtg.families.family import Family
 from dtg.families.lanes import Lanes
-from dtg.families.rows import NOTHING, KindCode, LaneRows
-from dtg.transitions.action import Operation
+from dtg.families.rows import KindCode, LaneRows
 from dtg.transitions.lanes import Change, LaneActions
 
 DEEPEST = 62  # relative positions beyond are taken for this one: with -1 that makes 64
@@ -29,131 +31,102 @@ class StackFamily(Family):
     """Turns actions into rows by a stack; the transition system says which items each action joins or removes."""
 
     doubles_arcs: ClassVar[bool] = True
-
-    def begin(self, text_left: Tensor, root: int, ids: Tensor | None = None) -> tuple[Lanes, LaneRows]:
-        lanes = Lanes.begin(self.system, text_left, root, ids)
-        return lanes, first_rows(lanes, root, KindCode.STACK)
+    root_kind: ClassVar[KindCode] = KindCode.STACK
 
     def advance(self, lanes: Lanes, actions: LaneActions, ids: Tensor | None = None) -> tuple[LaneRows, ...]:
         lanes.make_room()
         change = lanes.states.change(actions)
-        acts = (actions.operation >= 0) & (actions.operation != Operation.END)
-        composed = lanes.next_id if ids is None else ids[:, 0]
-        predicting = lanes.next_id + change.arc if ids is None else ids[:, 1]
+        composed = lanes.next_id if ids is None else ids[:, :1]
+        predicting = lanes.next_id + actions.arcs if ids is None else ids[:, 1:]
+        piece = torch.where(actions.generates, actions.piece, lanes.piece.gather(1, change.head))
+        start = lanes.start.gather(1, change.lower)  # where the rows begin that an arc or POP takes away
 
-        piece = torch.where(change.generates, actions.piece, gather(lanes.piece, change.head))
-        compose = self._compose(lanes, actions, change, composed, piece)
-        self._change_stack(lanes, change, composed, predicting, piece)
+        compose = self._compose(lanes, actions, change, start, composed, piece)
+        self._change_stack(lanes, actions, change, start, composed, predicting, piece)
         lanes.states.apply(actions, change)
-        lanes.next_id = lanes.next_id + change.arc + acts
-        return compose, self._stack(lanes, actions, change, predicting, acts, piece)
+        lanes.next_id = lanes.next_id + actions.rows_added
+        return compose, self._predict(lanes, actions, change, predicting, piece)
 
     def _compose(
-        self, lanes: Lanes, actions: LaneActions, change: Change, ids: Tensor, piece: Tensor
+        self, lanes: Lanes, actions: LaneActions, change: Change, start: Tensor, ids: Tensor, piece: Tensor
     ) -> LaneRows:
         """The COMPOSE rows of lanes whose action is an arc."""
-        start = gather(lanes.start, change.lower)
-        absorbed = torch.where(change.arc, lanes.size - start, 0)  # rows, the head's included
+        absorbed = (lanes.size - start) * actions.arcs  # rows, the head's included
         width = int(absorbed.max()) + 1 if len(lanes) else 1
-        # The row itself is written above the top, as one more row of the head's item: it then needs no special case.
-        put(lanes.rows, lanes.size, ids)
-        put(lanes.item, lanes.size, change.head)
+        lanes.rows.scatter_(1, lanes.size, ids)
+        lanes.item.scatter_(1, lanes.size, change.head)
         columns = torch.arange(width, device=ids.device)
-        inside = columns <= absorbed[:, None]
-        # Lanes without an arc look at places that do not matter, but that must exist.
-        places = (start[:, None] + columns).clamp(max=lanes.rows.shape[1] - 1)
+        # Lanes without an arc, and places past a lane's own rows, look at what does not matter but must exist.
+        places = (start + columns).clamp(max=lanes.rows.shape[1] - 1)
         return LaneRows(
+            kind=KindCode.COMPOSE,
             predicts=False,
-            present=change.arc,
+            present=actions.arc,
             id=ids,
-            kind=torch.full_like(ids, KindCode.COMPOSE),
-            piece=self.words_read(piece),
-            operation=self.operations_read(actions.operation),
-            distance=actions.distance,
-            attends=torch.where(inside, lanes.rows.gather(1, places), NOTHING),
-            relative=-(lanes.item.gather(1, places) != change.head[:, None]).long(),
+            piece=piece,
             keys=absorbed + 1,
+            attends=lanes.rows.gather(1, places),
+            relative=-(lanes.item.gather(1, places) != change.head).long(),
         )
 
     def _change_stack(
-        self, lanes: Lanes, change: Change, composed: Tensor, predicting: Tensor, piece: Tensor
+        self,
+        lanes: Lanes,
+        actions: LaneActions,
+        change: Change,
+        start: Tensor,
+        composed: Tensor,
+        predicting: Tensor,
+        piece: Tensor,
     ) -> None:
-        """Take away what the action removes, put in what it adds, and write the predicting row above or on the top."""
-        start = gather(lanes.start, change.lower)
-        size = torch.where(change.generates, lanes.size + 1, lanes.size)
-        size = torch.where(change.removes, start + change.arc, size)
-        if self.system.keeps_right_dependent:
-            top = (lanes.states.items - 1).clamp(min=0)
-            size = self._move_top_down(lanes, change, size, gather(lanes.start, top), gather(lanes.piece, top))
-        put(lanes.start, change.lower, torch.where(change.starts_word, lanes.size, start))
-        put(lanes.piece, change.lower, torch.where(change.keeps_top & ~change.arc, gather(lanes.piece, change.lower), piece))
-        above = torch.where(change.generates, lanes.size, size)
-        put(lanes.rows, torch.where(change.arc, start, above), composed)
-        put(lanes.item, torch.where(change.arc, start, above), change.lower)
-        put(lanes.rows, above, predicting)
-        put(lanes.item, above, change.items - 1)
+        """Take away what the action removes, put in what it adds, and write the predicting row on the top or above it."""
+        size = torch.where(actions.removes, start + actions.arcs, lanes.size + actions.generated)
+        lanes.start.scatter_(1, change.lower, torch.where(actions.starts_word, lanes.size, start))
+        if change.keeps_top is not None:
+            size, piece = self._move_top_down(lanes, actions, change, change.keeps_top, size, piece)
+        lanes.piece.scatter_(1, change.lower, piece)
+        above = torch.where(actions.generates, lanes.size, size)
+        place = torch.where(actions.arc, start, above)
+        lanes.rows.scatter_(1, place, composed)
+        lanes.item.scatter_(1, place, change.lower)
+        lanes.rows.scatter_(1, above, predicting)
+        lanes.item.scatter_(1, above, change.new_top)
         lanes.size = size
 
     @staticmethod
-    def _move_top_down(lanes: Lanes, change: Change, to: Tensor, top_start: Tensor, top_piece: Tensor) -> Tensor:
-        """Where the top stays, move its rows down to `to`; gives the new sizes."""
-        stays = change.keeps_top
-        kept = torch.where(stays, lanes.size - top_start, 0)
-        columns = torch.arange(lanes.rows.shape[1], device=to.device)
-        moved = (columns >= to[:, None]) & stays[:, None]  # (lanes, width)
-        places = columns + moved * (top_start - to)[:, None]
-        places = places.clamp(max=lanes.rows.shape[1] - 1)
-        lanes.rows = lanes.rows.gather(1, places)
-        new_top = (change.items - 1).clamp(min=0)
-        lanes.item = torch.where(moved, new_top[:, None], lanes.item.gather(1, places))
-        put(lanes.start, new_top, torch.where(stays, to, gather(lanes.start, new_top)))
-        put(lanes.piece, new_top, torch.where(stays, top_piece, gather(lanes.piece, new_top)))
-        return to + kept
+    def _move_top_down(
+        lanes: Lanes, actions: LaneActions, change: Change, stays: Tensor, to: Tensor, piece: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Where the top stays, move its rows down to `to`. Gives the new sizes, and the pieces of the items put in."""
+        top, new_top = change.top.clamp(min=0), change.new_top.clamp(min=0)
+        first, top_piece = lanes.start.gather(1, top), lanes.piece.gather(1, top)
+        count = lanes.size - first
+        columns = torch.arange(int(count.max()) if len(lanes) else 0, device=to.device)
+        # Elsewhere the top is written over itself. The last place of the table is never in use.
+        last = lanes.rows.shape[1] - 1
+        origin = (first + columns).clamp(max=last)
+        target = (torch.where(stays, to, first) + columns).clamp(max=last)
+        lanes.rows.scatter_(1, target, lanes.rows.gather(1, origin))
+        lanes.item.scatter_(1, target, torch.where(stays, new_top, top).expand_as(target))
+        lanes.start.scatter_(1, new_top, torch.where(stays, to, lanes.start.gather(1, new_top)))
+        lanes.piece.scatter_(1, new_top, torch.where(stays, top_piece, lanes.piece.gather(1, new_top)))
+        size = torch.where(stays, to + count, to)
+        return size, torch.where(actions.pop, top_piece, piece)  # a POP puts nothing in: the top itself is at `lower` now
 
-    def _stack(
-        self, lanes: Lanes, actions: LaneActions, change: Change, ids: Tensor, acts: Tensor, piece: Tensor
+    def _predict(
+        self, lanes: Lanes, actions: LaneActions, change: Change, ids: Tensor, piece: Tensor
     ) -> LaneRows:
         """The rows that predict: they attend to the stack as it is now, and to themselves."""
-        own = lanes.size - change.generates.long()  # where the row itself stands
-        inside = torch.arange(lanes.rows.shape[1], device=ids.device) <= own[:, None]
-        pop = actions.operation == Operation.POP
+        relative = change.new_top - lanes.item
+        if lanes.rows.shape[1] > DEEPEST:  # only then can an item be that deep
+            relative = relative.clamp(max=DEEPEST)
         return LaneRows(
+            kind=KindCode.STACK,
             predicts=True,
-            present=acts,
+            present=actions.adds_row,
             id=ids,
-            kind=torch.where(pop, int(KindCode.POPSTACK), int(KindCode.STACK)),
-            piece=torch.where(change.generates, piece, torch.where(pop, NOTHING, self.words_read(piece))),
-            operation=torch.where(change.arc, self.operations_read(actions.operation), torch.where(pop, 3, NOTHING)),
-            distance=actions.distance,
-            attends=torch.where(inside, lanes.rows, NOTHING),
-            relative=(change.items[:, None] - 1 - lanes.item).clamp(max=DEEPEST),
-            keys=own + 1,
+            piece=piece,
+            keys=lanes.size + ~actions.generates,  # a row that is not pushed attends to itself as well
+            attends=lanes.rows,
+            relative=relative,
         )
-
-
-def first_rows(lanes: Lanes, root: int, kind: KindCode) -> LaneRows:
-    """The `<ROOT>` row of every lane: it reads the root piece, attends to itself and predicts."""
-    ids = lanes.rows[:, 0].clone()
-    nothing = torch.full_like(ids, NOTHING)
-    return LaneRows(
-        predicts=True,
-        present=torch.ones_like(ids, dtype=torch.bool),
-        id=ids,
-        kind=torch.full_like(ids, kind),
-        piece=torch.full_like(ids, root),
-        operation=nothing,
-        distance=torch.ones_like(ids),
-        attends=ids[:, None],
-        relative=torch.zeros_like(ids)[:, None],
-        keys=torch.ones_like(ids),
-    )
-
-
-def gather(table: Tensor, column: Tensor) -> Tensor:
-    """One value from each lane's row of the table."""
-    return table.gather(1, column[:, None]).squeeze(1)
-
-
-def put(table: Tensor, column: Tensor, value: Tensor) -> None:
-    """Write one value into each lane's row of the table."""
-    table.scatter_(1, column[:, None], value[:, None])

@@ -7,9 +7,9 @@ clauses of `rules.py` read these tensors through the same names as a single `Sta
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -21,29 +21,65 @@ from dtg.transitions.system import TransitionSystem
 IDLE = -1  # in place of an operation: nothing happens in this lane
 
 
-@dataclass(frozen=True, slots=True)
-class LaneActions:
-    """One action for each lane."""
+class LaneActions(NamedTuple):
+    """One action for each lane, and what follows from the action alone. Every field is a column, (lanes, 1)."""
 
-    operation: Tensor  # (lanes,)  an Operation, or IDLE
-    piece: Tensor  # (lanes,)      what GEN generates
-    starts_word: Tensor  # (lanes,)  bool: GEN begins a word, rather than going on with one
-    distance: Tensor  # (lanes,)   of an arc; 1 where arcs carry none
+    operation: Tensor  # an Operation, or IDLE
+    piece: Tensor  # what GEN generates
+    distance: Tensor  # of an arc; 1 where arcs carry none
+    taken: Tensor  # items taken off before one is put in: by an arc, a POP, or a piece that joins its word's item
+    headless_more: Tensor  # words without a head: one more where one begins, one less after an arc
+    rows_added: Tensor  # 2 for an arc, 1 for GEN and POP (in families that double arcs)
+    arcs: Tensor  # 1 for an arc, else 0
+    generated: Tensor  # 1 for GEN, else 0
+    idle: Tensor  # bool, and so are the rest
+    generates: Tensor
+    starts_word: Tensor  # GEN begins a word, rather than going on with one
+    left: Tensor
+    right: Tensor
+    arc: Tensor
+    pop: Tensor
+    removes: Tensor  # an arc or a POP
+    puts_in: Tensor  # GEN or an arc
+    adds_row: Tensor  # anything but <END> and IDLE
+
+    @classmethod
+    def of(cls, operation: Tensor, piece: Tensor, starts_word: Tensor, distance: Tensor) -> LaneActions:
+        """From (lanes,) operations, the pieces that GEN generates, whether they start a word, and distances of arcs."""
+        return next(cls.steps(operation, piece, starts_word, distance, [operation.shape[0]]))
+
+    @classmethod
+    def steps(
+        cls, operation: Tensor, piece: Tensor, starts_word: Tensor, distance: Tensor, lanes: list[int]
+    ) -> Iterator[LaneActions]:
+        """The same for several steps, given one after another; `lanes` says how many lanes each has."""
+        generates = operation == Operation.GEN
+        starts_word = generates & starts_word
+        left, right, pop = operation == Operation.LEFTARC, operation == Operation.RIGHTARC, operation == Operation.POP
+        arc = left | right
+        taken = arc * (distance + 1) + pop + (generates & ~starts_word)
+        rows_added = 2 * arc.long() + generates + pop
+        headless_more = starts_word.long() - arc.long()
+        numbers = [operation, piece, distance, taken, headless_more, rows_added, arc.long(), generates.long()]
+        flags = [operation == IDLE, generates, starts_word, left, right, arc, pop, arc | pop, generates | arc]
+        # As two tables, so that a step is cut out of all columns at once.
+        by_number = torch.stack(numbers)[:, :, None].split(lanes, dim=1)
+        by_flag = torch.stack([*flags, generates | arc | pop])[:, :, None].split(lanes, dim=1)
+        for some_numbers, some_flags in zip(by_number, by_flag, strict=True):
+            yield cls(*some_numbers.unbind(0), *some_flags.unbind(0))
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What an action does to a lane's items: those from `lower` up go, one may be put there, the topmost may stay."""
+class Change(NamedTuple):
+    """What an action does to a lane's items: those from `lower` up go, one may be put there, the topmost may stay.
 
-    generates: Tensor  # (lanes,) bool
-    starts_word: Tensor  # (lanes,) bool
-    left: Tensor  # (lanes,) bool
-    arc: Tensor  # (lanes,) bool
-    removes: Tensor  # (lanes,) bool: an arc or a POP
-    lower: Tensor  # (lanes,) the item that GEN adds to, or the lowest that an arc or POP takes away
-    head: Tensor  # (lanes,) the item that an arc makes the head
-    keeps_top: Tensor  # (lanes,) bool: the topmost item stays, above what is put in
-    items: Tensor  # (lanes,) how many there are afterwards
+    Every field is a column, (lanes, 1).
+    """
+
+    top: Tensor  # the topmost item
+    lower: Tensor  # the item that GEN adds to, or the lowest that an arc or POP takes away
+    head: Tensor  # the item that an arc makes the head
+    keeps_top: Tensor | None  # bool: the topmost item stays, above what is put in; None where it never does
+    new_top: Tensor  # the topmost item afterwards; -1 if there is none
 
 
 class Tensors:
@@ -71,125 +107,87 @@ class Tensors:
 
 @dataclass(slots=True)
 class LaneStates(Tensors):
-    """The `Features` of every lane, and what is needed to keep them up to date."""
+    """The `Features` of every lane, and what is needed to keep them up to date. Numbers are columns, (lanes, 1)."""
 
     has_buffer: bool
     keeps_right_dependent: bool
-    items: Tensor  # (lanes,) the buffer head included
-    in_buffer: Tensor  # (lanes,) bool
-    last_operation: Tensor  # (lanes,)
-    without_head: Tensor  # (lanes,)
-    root_taken: Tensor  # (lanes,) bool
-    text_left: Tensor  # (lanes,) words of a known text, or -1
-    right: Tensor  # (lanes, items) bool: the item has a right dependent
-    run: Tensor  # (lanes, items) how many items have heads from this one down
+    items: Tensor  # the buffer head included
+    buffered: Tensor  # bool
+    last: Tensor
+    headless: Tensor
+    root_has_word: Tensor  # bool
+    words_left: Tensor
+    notes: Tensor  # (lanes, items) of each item: where RIGHTARC keeps the dependent, how many items have heads from this
+    # one down; elsewhere, 1 if it has a right dependent. Each is what that kind of system's rules need.
 
     @classmethod
-    def begin(cls, system: TransitionSystem, text_left: Tensor, width: int) -> LaneStates:
-        """Every lane with `<ROOT>` alone."""
-        count, device = text_left.shape[0], text_left.device
-        number = torch.zeros(count, dtype=torch.long, device=device)
-        table = torch.zeros(count, width, dtype=torch.long, device=device)
+    def begin(cls, system: TransitionSystem, words_left: Tensor, width: int) -> LaneStates:
+        """Every lane with `<ROOT>` alone; `words_left` (lanes,) is -1 where the text is not known."""
+        zero = torch.zeros_like(words_left, dtype=torch.long)[:, None]
         return cls(
             has_buffer=system.has_buffer,
             keeps_right_dependent=system.keeps_right_dependent,
-            items=number + 1,
-            in_buffer=number.bool(),
-            last_operation=number - 1,
-            without_head=number,
-            root_taken=number.bool(),
-            text_left=text_left.long().clone(),
-            right=table.bool(),
-            run=table,
+            items=zero + 1,
+            buffered=zero.bool(),
+            last=zero - 1,
+            headless=zero,
+            root_has_word=zero.bool(),
+            words_left=words_left.long()[:, None],
+            notes=zero.repeat(1, width),
         )
-
-    # What the clauses ask, a column each so that it meets distances in a row.
 
     @property
     def depth(self) -> Tensor:
-        return (self.items - self.in_buffer.long())[:, None]
-
-    @property
-    def buffered(self) -> Tensor:
-        return self.in_buffer[:, None]
-
-    @property
-    def headless(self) -> Tensor:
-        return self.without_head[:, None]
-
-    @property
-    def root_has_word(self) -> Tensor:
-        return self.root_taken[:, None]
-
-    @property
-    def words_left(self) -> Tensor:
-        return self.text_left[:, None]
-
-    @property
-    def last(self) -> Tensor:
-        return self.last_operation[:, None]
+        return self.items - self.buffered.long()
 
     @property
     def top_has_right_dependent(self) -> Tensor:
-        return self.right.gather(1, self._top)
+        return self._note_of_top()
 
     @property
     def headed_run(self) -> Tensor:
-        return self.run.gather(1, self._top)
+        return self._note_of_top()
 
-    @property
-    def _top(self) -> Tensor:
-        return (self.depth - 1).clamp(min=0)
+    def _note_of_top(self) -> Tensor:
+        return self.notes.gather(1, (self.depth - 1).clamp(min=0))
 
     def change(self, actions: LaneActions) -> Change:
         """What the actions will do to the items."""
-        operation = actions.operation
-        generates = operation == Operation.GEN
-        left, right, pop = operation == Operation.LEFTARC, operation == Operation.RIGHTARC, operation == Operation.POP
-        arc = left | right
-        starts_word = generates & actions.starts_word
-        goes = arc * (actions.distance + 1) + pop * (self.in_buffer + 1) + (generates ^ starts_word)
-        lower = self.items - goes
-        keeps_top = (pop & self.in_buffer) | right if self.keeps_right_dependent else pop & self.in_buffer
-        return Change(
-            generates=generates,
-            starts_word=starts_word,
-            left=left,
-            arc=arc,
-            removes=arc | pop,
-            lower=lower,
-            head=torch.where(left, self.items - 1, lower),
-            keeps_top=keeps_top,
-            items=lower + (generates | arc) + keeps_top,
-        )
+        top = self.items - 1
+        lower = self.items - actions.taken
+        keeps_top = None
+        new_top = lower + actions.puts_in - 1
+        if self.keeps_right_dependent:
+            pop_below = actions.pop & self.buffered
+            below = pop_below.long()
+            lower = lower - below
+            keeps_top = actions.right | pop_below
+            new_top = new_top + keeps_top - below
+        return Change(top, lower, torch.where(actions.left, top, lower), keeps_top, new_top)
 
     def apply(self, actions: LaneActions, change: Change) -> None:
         """Carry out what `change` says."""
-        lower, top = change.lower[:, None], (self.items - 1).clamp(min=0)[:, None]
-        is_right = (change.arc ^ change.left)[:, None]
-        run_below = self.run.gather(1, lower)
-        top_right, top_run = self.right.gather(1, top), self.run.gather(1, top)
-        # The head: after LEFTARC the former top; after RIGHTARC what it was, now with a right dependent. A new word: nothing.
-        self.right.scatter_(1, lower, is_right | (change.left[:, None] & top_right))
-        self.run.scatter_(1, lower, run_below * is_right)
-        if self.keeps_right_dependent:
-            new_top = (change.items - 1).clamp(min=0)[:, None]
-            stays = change.keeps_top[:, None]
-            self.right.scatter_(1, new_top, torch.where(stays, top_right, self.right.gather(1, new_top)))
-            run = torch.where(is_right, run_below + 1, top_run)
-            self.run.scatter_(1, new_top, torch.where(stays, run, self.run.gather(1, new_top)))
+        if change.keeps_top is not None:
+            below = self.notes.gather(1, change.lower)
+            # LEFTARC's head is in the buffer and has no head; RIGHTARC's keeps what is known of it; a new word is headless.
+            self.notes.scatter_(1, change.lower, below * actions.right)
+            new_top = change.new_top.clamp(min=0)
+            run = torch.where(change.keeps_top, (below + 1) * actions.right, self.notes.gather(1, new_top))
+            self.notes.scatter_(1, new_top, run)
+        else:
+            had_one = self.notes.gather(1, change.top) * actions.left
+            self.notes.scatter_(1, change.lower, had_one + actions.right)
         if self.has_buffer:
-            self.in_buffer = change.generates | (self.in_buffer & ~is_right[:, 0])
-        self.last_operation = torch.where(actions.operation >= 0, actions.operation, self.last_operation)
-        self.without_head = self.without_head + (change.starts_word.long() - change.arc.long())
-        self.root_taken = self.root_taken | (change.arc & (change.head == 0))
-        self.text_left = self.text_left - (change.starts_word & (self.text_left > 0)).long()
-        self.items = change.items
+            self.buffered = actions.generates | (self.buffered & ~actions.right)
+        self.last = torch.where(actions.idle, self.last, actions.operation)
+        self.headless = self.headless + actions.headless_more
+        self.root_has_word = self.root_has_word | (actions.arc & (change.head == 0))
+        self.words_left = self.words_left - (actions.starts_word & (self.words_left > 0)).long()
+        self.items = change.new_top + 1
 
     def widen(self, width: int) -> None:
         """Make room for `width` items."""
-        self.right = pad_columns(self.right, width)
-        self.run = pad_columns(self.run, width)
+        self.notes = pad_columns(self.notes, width)
 
 
 def legal(system: TransitionSystem, states: LaneStates) -> dict[Operation, Tensor]:
