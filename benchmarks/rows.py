@@ -9,6 +9,7 @@ import argparse
 import random
 import time
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
@@ -47,40 +48,55 @@ def pack_batch(family: families.Family, batch: SentenceBatch) -> families.Packed
     return families.pack(family, family.system.derive(batch), root=0)
 
 
+def run_twin(family: families.Family, trees: list[DependencyTree], pieces: list[list[list[int]]]) -> None:
+    for tree, words in zip(trees, pieces, strict=True):
+        TWINS[family.name](family.system.oracle(tree), [[str(p) for p in word] for word in words], "word+arc")
+
+
+def compare_families(sentences: int, repeats: int) -> None:
+    """Every family on one batch, beside its twin on an eighth of it."""
+    trees, pieces = newswire_like(sentences, 22.0, seed=1)
+    batch = SentenceBatch.of(trees, pieces)
+    words = sum(map(len, trees))
+    print(
+        f"{sentences} sentences, {words / sentences:.1f} words in the mean, {len(batch.pieces) / words:.2f} pieces a word"
+    )
+    print(
+        f"{'family':<12}{'sentences/s':>12}{'rows/s':>12}{'twin, s/s':>11}{'ratio':>8}{'of released':>13}{'widest':>8}"
+    )
+    some = max(1, sentences // 8)
+    for name in families.FAMILIES:
+        family = families.get(name)
+        packed = pack_batch(family, batch)
+        seconds = best_of(repeats, partial(pack_batch, family, batch))
+        slow_rate = some / best_of(1, partial(run_twin, family, trees[:some], pieces[:some]))
+        rate = sentences / seconds
+        print(
+            f"{name:<12}{rate:>12,.0f}{len(packed) / seconds:>12,.0f}{slow_rate:>11,.0f}{rate / slow_rate:>8.1f}"
+            f"{rate / RELEASED:>12.1f}x{packed.attends.shape[1]:>8}"
+        )
+    print(f"the released code's masks: about {RELEASED} sentences/s at any length (quoted, not measured in this run)")
+
+
+def growth(sentences: int, repeats: int) -> None:
+    """dtg at several lengths: microseconds per word stay level if cost is linear."""
+    print("\ngrowth with length (dtg)")
+    for mean in (10, 20, 40, 80):
+        trees, pieces = newswire_like(sentences, float(mean), seed=2)
+        words = sum(map(len, trees))
+        seconds = best_of(repeats, partial(pack_batch, families.get("dtg"), SentenceBatch.of(trees, pieces)))
+        rate, per_word = sentences / seconds, 1e6 * seconds / words
+        print(f"  mean {words / sentences:5.1f} words  {rate:>8,.0f} sentences/s  {per_word:6.2f} us/word")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", type=int, default=1024)
     parser.add_argument("--repeats", type=int, default=7)
     options = parser.parse_args()
-    print(f"{options.sentences} sentences, {torch.get_num_threads()} threads, torch {torch.__version__}\n")
-    print(f"{'family':<12}{'sentences/s':>12}{'rows/s':>13}{'twin, s/s':>11}{'ratio':>8}{'of released':>13}{'widest':>8}")
-    trees, pieces = newswire_like(options.sentences, 22.0, seed=1)
-    batch = SentenceBatch.of(trees, pieces)
-    words = sum(map(len, trees))
-    names = [[[str(p) for p in word] for word in sentence] for sentence in pieces]
-    for name in families.FAMILIES:
-        family = families.get(name)
-        packed = pack_batch(family, batch)
-        seconds = best_of(options.repeats, lambda family=family: pack_batch(family, batch))  # type: ignore[misc]
-        some = options.sentences // 8
-        slow = best_of(1, lambda family=family, name=name: [  # type: ignore[misc]
-            TWINS[name](family.system.oracle(t), p, "word+arc") for t, p in zip(trees[:some], names[:some], strict=True)
-        ])  # fmt: skip
-        rate, slow_rate = options.sentences / seconds, some / slow
-        print(
-            f"{name:<12}{rate:>12,.0f}{len(packed) / seconds:>13,.0f}{slow_rate:>11,.0f}{rate / slow_rate:>8.1f}"
-            f"{rate / RELEASED:>12.1f}x{packed.attends.shape[1]:>8}"
-        )
-    print(f"\nmean {words / options.sentences:.1f} words, {len(batch.pieces) / words:.2f} pieces a word")
-    print(f"the released code's masks: about {RELEASED} sentences/s at any length (quoted, not measured in this run)\n")
-
-    print("growth with length (dtg): microseconds per word, which stay level if cost is linear")
-    for mean in (10, 20, 40, 80):
-        trees, pieces = newswire_like(options.sentences, float(mean), seed=2)
-        batch = SentenceBatch.of(trees, pieces)
-        seconds = best_of(options.repeats, lambda batch=batch: pack_batch(families.get("dtg"), batch))  # type: ignore[misc]
-        words = sum(map(len, trees))
-        print(f"  mean {words / len(trees):5.1f} words  {options.sentences / seconds:>8,.0f} sentences/s  {1e6 * seconds / words:6.2f} us/word")
+    print(f"{torch.get_num_threads()} threads, torch {torch.__version__}")
+    compare_families(options.sentences, options.repeats)
+    growth(options.sentences, options.repeats)
 
 
 if __name__ == "__main__":

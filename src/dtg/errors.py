@@ -49,7 +49,7 @@ class TransitionError(DtgError):
     """A derivation goes wrong."""
 
 
-class IllegalTransition(TransitionError):
+class IllegalTransition(TransitionError):  # noqa: N818 - as one says it
     """An action is applied in a state that does not allow it."""
 
 
@@ -72,4 +72,6 @@ class MissingExtraError(DtgError):
     """An optional dependency is needed and not installed."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs {package}, which is not installed. Install it with: pip install 'dtg[{extra}]'")
+        super().__init__(
+            f"{purpose} needs {package}, which is not installed. Install it with: pip install 'dtg[{extra}]'"
+        )

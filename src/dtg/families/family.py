@@ -14,10 +14,10 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from dtg.files import check_choice
 from dtg.families.lanes import Lanes
-from dtg.families.reading import read_rows
+from dtg.families.reading import Reading, read
 from dtg.families.rows import NOTHING, KindCode, LaneRows, Row
+from dtg.files import check_choice
 from dtg.transitions.action import Operation
 from dtg.transitions.lanes import LaneActions, legal
 from dtg.transitions.rules import Derivations
@@ -97,5 +97,16 @@ class Family(ABC):
         arc_representation: ArcRepresentation | None = None,
     ) -> tuple[Row, ...]:
         """Every row of one sentence. `pieces` are those of each word; without them a word is one piece."""
-        family = self if arc_representation is None else type(self)(arc_representation=arc_representation)
-        return read_rows(family, tree, pieces)
+        return self.read(tree, pieces, arc_representation).rows
+
+    def read(
+        self,
+        tree: DependencyTree,
+        pieces: Sequence[Sequence[str]] | None = None,
+        arc_representation: ArcRepresentation | None = None,
+    ) -> Reading:
+        """The rows with the derivation that they come from."""
+        if arc_representation is None or arc_representation == self.arc_representation:
+            return read(self, tree, pieces)
+        family = type(self)(arc_representation=arc_representation, derivations=self.system.derivations)
+        return read(family, tree, pieces)

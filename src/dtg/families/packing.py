@@ -7,7 +7,7 @@ rows, which are as wide as the deepest stack.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -76,9 +76,14 @@ def pack(family: Family, actions: ActionBatch, root: int) -> PackedRows:
         lanes, rows = family.begin(torch.full_like(order, -1), root, row_offsets[:-1][order])
         folded.add([rows], first[:, None] - 1)
         places, counts = by_step(first, lengths), still_running(lengths)
-        columns = (actions.operation, actions.piece, actions.starts_word, actions.distance)
-        steps = LaneActions.steps(*(column[places] for column in columns), counts)
-        for now, step in zip(places[:, None].split(counts), steps, strict=True):
+        steps = LaneActions.steps(
+            actions.operation[places],
+            actions.piece[places],
+            actions.starts_word[places],
+            actions.distance[places],
+            counts,
+        )
+        for now, step in zip(torch.split(places[:, None], counts), steps, strict=True):
             if len(now) < len(lanes):
                 lanes = lanes.first(len(now))
             folded.add(family.advance(lanes, step), now)
@@ -155,9 +160,3 @@ class Folded:
             relative=self.relative[: self.total, :width].masked_fill_(unused, 0),
             keys=keys,
         )
-
-
-def sentence_rows(packed: PackedRows, sentence: int) -> slice:
-    """Where one sentence's rows are."""
-    bounds: Sequence[int] = packed.offsets[sentence : sentence + 2].tolist()
-    return slice(*bounds)

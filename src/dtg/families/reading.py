@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 from dtg.families.packing import PackedRows, pack
 from dtg.families.rows import NOTHING, Kind, KindCode, Row
+from dtg.files import FORMAT_VERSION
 from dtg.transitions.action import Action, Operation
 from dtg.transitions.batch import ActionBatch, SentenceBatch
 from dtg.trees import DependencyTree
@@ -17,73 +20,98 @@ if TYPE_CHECKING:
 ROOT_PIECE = "<ROOT>"
 
 
-def read_rows(family: Family, tree: DependencyTree, pieces: Sequence[Sequence[str]] | None) -> tuple[Row, ...]:
-    """Every row of one sentence."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One sentence as one family reads it: the derivation and every row."""
+
+    family: str
+    tree: DependencyTree
+    actions: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "format_version": FORMAT_VERSION,
+            "family": self.family,
+            "words": list(self.tree.words),
+            "heads": list(self.tree.heads),
+            "actions": list(self.actions),
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+
+def read(family: Family, tree: DependencyTree, pieces: Sequence[Sequence[str]] | None = None) -> Reading:
+    """Every row of one sentence. `pieces` are those of each word; without them a word is one piece."""
+    family.system.check(tree)
     split = [[word] for word in tree.words] if pieces is None else pieces
+    batch = SentenceBatch.of([tree], [numbered(split)])
+    actions = family.system.derive(batch)
+    return in_words(family, tree, split, pack(family, actions, root=0), actions, 0)
+
+
+def numbered(split: Sequence[Sequence[str]]) -> list[list[int]]:
+    """A sentence's pieces as numbers, from 1 in the order they come; 0 is `<ROOT>`."""
+    numbers = count(1)
+    return [[next(numbers) for _ in word] for word in split]
+
+
+def in_words(
+    family: Family,
+    tree: DependencyTree,
+    split: Sequence[Sequence[str]],
+    packed: PackedRows,
+    actions: ActionBatch,
+    sentence: int,
+) -> Reading:
+    """One sentence of a pack whose pieces are `numbered`."""
     names = [ROOT_PIECE, *(piece for word in split for piece in word)]
-    actions = derive(family, tree, split)
-    packed = pack(family, actions, root=0)
-    swift = family.system.distances != (None,)
-    predicted = [str(action) for action in in_words(actions, names, swift)]
-    return tuple(
-        Row(
-            index=index,
-            reads=reads(packed, index, names, swift),
-            kind=Kind[KindCode(int(packed.kind[index])).name],
-            attends=tuple(key for key, _ in attended),
-            relative=tuple(relative for _, relative in attended),
-            predicts=None if packed.target[index] == NOTHING else predicted[int(packed.target[index])],
+    shows_distance = family.system.distances != (None,)
+    first_action, end = actions.offsets[sentence : sentence + 2].tolist()
+    derivation = tuple(
+        action_in_words(operation, piece, distance if shows_distance else None, names)
+        for operation, piece, distance in zip(
+            actions.operation[first_action:end].tolist(),
+            actions.piece[first_action:end].tolist(),
+            actions.distance[first_action:end].tolist(),
+            strict=True,
         )
-        for index in range(len(packed))
-        for attended in [attended_by(packed, index)]
     )
-
-
-def actions_in_words(family: Family, tree: DependencyTree, pieces: Sequence[Sequence[str]] | None) -> tuple[str, ...]:
-    """The derivation, `<END>` included; a word of several pieces is generated piece by piece."""
-    split = [[word] for word in tree.words] if pieces is None else pieces
-    names = [ROOT_PIECE, *(piece for word in split for piece in word)]
-    actions = derive(family, tree, split)
-    return tuple(map(str, in_words(actions, names, family.system.distances != (None,))))
-
-
-def derive(family: Family, tree: DependencyTree, split: Sequence[Sequence[str]]) -> ActionBatch:
-    """One derivation; pieces are numbered as they come, from 1 (0 is `<ROOT>`)."""
-    numbers = iter(range(1, 1 + sum(map(len, split))))
-    batch = SentenceBatch.of([tree], [[[next(numbers) for _ in word] for word in split]])
-    family.system.oracle(tree)  # raises where the tree has no derivation
-    return family.system.derive(batch)
-
-
-def in_words(actions: ActionBatch, names: Sequence[str], swift: bool) -> list[Action]:
-    """The derivation as `Action`s whose words are pieces."""
-    derivation = []
-    for code, piece, distance in zip(
-        actions.operation.tolist(), actions.piece.tolist(), actions.distance.tolist(), strict=True
+    first, last = packed.offsets[sentence : sentence + 2].tolist()
+    place = slice(first, last)
+    columns = (packed.kind, packed.operation, packed.piece, packed.distance, packed.target, packed.keys)
+    rows = []
+    for index, (kind, operation, piece, distance, target, keys, attends, relative) in enumerate(
+        zip(*(column[place].tolist() for column in (*columns, packed.attends, packed.relative)), strict=True)
     ):
-        operation = Operation(code)
-        arc = operation in (Operation.LEFTARC, Operation.RIGHTARC)
-        word = names[piece] if operation == Operation.GEN else None
-        derivation.append(Action(operation, word, distance if arc and swift else None))
-    return derivation
+        pairs = sorted(zip((key - first for key in attends[:keys]), relative[:keys], strict=True))
+        rows.append(
+            Row(
+                index=index,
+                reads=reads(kind, operation, piece, distance if shows_distance else None, names),
+                kind=Kind[KindCode(kind).name],
+                attends=tuple(key for key, _ in pairs),
+                relative=tuple(position for _, position in pairs),
+                predicts=None if target == NOTHING else derivation[target - first_action],
+            )
+        )
+    return Reading(family.name, tree, derivation, tuple(rows))
 
 
-def reads(packed: PackedRows, index: int, names: Sequence[str], swift: bool) -> tuple[str, ...]:
-    """What a row reads: the operation, the piece, or both."""
+def action_in_words(code: int, piece: int, distance: int | None, names: Sequence[str]) -> str:
+    operation = Operation(code)
+    arc = operation in (Operation.LEFTARC, Operation.RIGHTARC)
+    return str(Action(operation, names[piece] if operation == Operation.GEN else None, distance if arc else None))
+
+
+def reads(kind: int, operation: int, piece: int, distance: int | None, names: Sequence[str]) -> tuple[str, ...]:
+    """What a row reads: the operation, the piece, or both. The second row of an arc is marked with a 2."""
     parts = []
-    code, piece = int(packed.operation[index]), int(packed.piece[index])
-    if code != NOTHING:
-        operation = Operation(code)
-        second = "2" if operation != Operation.POP and packed.kind[index] == KindCode.STACK else ""
-        distance = f"[{int(packed.distance[index])}]" if swift and operation != Operation.POP else ""
-        parts.append(operation.name + second + distance)
+    if operation != NOTHING:
+        name = Operation(operation).name
+        if operation != Operation.POP:
+            name += ("2" if kind == KindCode.STACK else "") + ("" if distance is None else f"[{distance}]")
+        parts.append(name)
     if piece != NOTHING:
         parts.append(names[piece])
     return tuple(parts)
-
-
-def attended_by(packed: PackedRows, index: int) -> list[tuple[int, int]]:
-    """(row, relative position), by row."""
-    count = int(packed.keys[index])
-    pairs = zip(packed.attends[index, :count].tolist(), packed.relative[index, :count].tolist(), strict=True)
-    return sorted(pairs)

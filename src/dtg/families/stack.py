@@ -111,11 +111,11 @@ class StackFamily(Family):
         lanes.start.scatter_(1, new_top, torch.where(stays, to, lanes.start.gather(1, new_top)))
         lanes.piece.scatter_(1, new_top, torch.where(stays, top_piece, lanes.piece.gather(1, new_top)))
         size = torch.where(stays, to + count, to)
-        return size, torch.where(actions.pop, top_piece, piece)  # a POP puts nothing in: the top itself is at `lower` now
+        return size, torch.where(
+            actions.pop, top_piece, piece
+        )  # a POP puts nothing in: the top itself is at `lower` now
 
-    def _predict(
-        self, lanes: Lanes, actions: LaneActions, change: Change, ids: Tensor, piece: Tensor
-    ) -> LaneRows:
+    def _predict(self, lanes: Lanes, actions: LaneActions, change: Change, ids: Tensor, piece: Tensor) -> LaneRows:
         """The rows that predict: they attend to the stack as it is now, and to themselves."""
         relative = change.new_top - lanes.item
         if lanes.rows.shape[1] > DEEPEST:  # only then can an item be that deep

@@ -53,7 +53,11 @@ class ArcEager(TransitionSystem):
         Operation.POP: (
             Clause("there is something to pop", lambda s, k: s.depth >= 1),
             Clause("before the end, the top has a head", lambda s, k: (s.buffered == 0) | (s.headed_run >= 1)),
-            Clause("before the end, it is not the root word", lambda s, k: (s.buffered == 0) | (s.depth > 2), canonical=True),
+            Clause(
+                "before the end, it is not the root word",
+                lambda s, k: (s.buffered == 0) | (s.depth > 2),
+                canonical=True,
+            ),
             Clause("at the end, no text is left", lambda s, k: (s.buffered == 1) | (s.words_left <= 0)),
             Clause("at the end, every word has a head", lambda s, k: (s.buffered == 1) | (s.headless == 0)),
             Clause("at the end, <ROOT> has its word", lambda s, k: (s.buffered == 1) | (s.root_has_word == 1)),

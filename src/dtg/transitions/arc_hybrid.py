@@ -48,7 +48,9 @@ class ArcHybrid(TransitionSystem):
         Operation.LEFTARC: (BUFFER_IS_FILLED, Clause("a word is on the stack", lambda s, k: s.depth >= 2)),
         Operation.RIGHTARC: (
             Clause("a word is on the stack or in the buffer", lambda s, k: s.depth + s.buffered >= 2),
-            Clause("from <ROOT> only when no text is left", lambda s, k: (s.depth + s.buffered > 2) | (s.words_left <= 0)),
+            Clause(
+                "from <ROOT> only when no text is left", lambda s, k: (s.depth + s.buffered > 2) | (s.words_left <= 0)
+            ),
         ),
         Operation.END: (ROOT_IS_TAKEN,),
     }

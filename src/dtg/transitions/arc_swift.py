@@ -19,7 +19,6 @@ from dtg.transitions.action import GEN, LEFTARC, RIGHTARC, Action, Operation
 from dtg.transitions.arc_hybrid import generate
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand
 from dtg.transitions.rules import (
-    BUFFER_IS_EMPTY,
     BUFFER_IS_FILLED,
     NO_WORD_IS_HEADLESS,
     NO_WORD_IS_STRANDED,
@@ -60,7 +59,7 @@ class ArcSwift(TransitionSystem):
             Clause("i_k is a word, or <ROOT> without one", lambda s, k: (k < s.depth) | (s.root_has_word == 0)),
             NO_WORD_IS_STRANDED,
         ),
-        Operation.END: (BUFFER_IS_EMPTY, TEXT_IS_DONE, NO_WORD_IS_HEADLESS, ROOT_IS_TAKEN),
+        Operation.END: (TEXT_IS_DONE, NO_WORD_IS_HEADLESS, ROOT_IS_TAKEN),  # a word in the buffer would be headless
     }
 
     def __init__(self, *, derivations: Derivations = "canonical", limit: int = DEFAULT_LIMIT) -> None:

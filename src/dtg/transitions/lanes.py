@@ -63,8 +63,8 @@ class LaneActions(NamedTuple):
         numbers = [operation, piece, distance, taken, headless_more, rows_added, arc.long(), generates.long()]
         flags = [operation == IDLE, generates, starts_word, left, right, arc, pop, arc | pop, generates | arc]
         # As two tables, so that a step is cut out of all columns at once.
-        by_number = torch.stack(numbers)[:, :, None].split(lanes, dim=1)
-        by_flag = torch.stack([*flags, generates | arc | pop])[:, :, None].split(lanes, dim=1)
+        by_number = torch.split(torch.stack(numbers)[:, :, None], lanes, dim=1)
+        by_flag = torch.split(torch.stack([*flags, generates | arc | pop])[:, :, None], lanes, dim=1)
         for some_numbers, some_flags in zip(by_number, by_flag, strict=True):
             yield cls(*some_numbers.unbind(0), *some_flags.unbind(0))
 
@@ -117,7 +117,9 @@ class LaneStates(Tensors):
     headless: Tensor
     root_has_word: Tensor  # bool
     words_left: Tensor
-    notes: Tensor  # (lanes, items) of each item: where RIGHTARC keeps the dependent, how many items have heads from this
+    notes: (
+        Tensor  # (lanes, items) of each item: where RIGHTARC keeps the dependent, how many items have heads from this
+    )
     # one down; elsewhere, 1 if it has a right dependent. Each is what that kind of system's rules need.
 
     @classmethod

@@ -70,7 +70,6 @@ TEXT_IS_DONE = Clause("no known text is left", lambda s, k: s.words_left <= 0)
 ROOT_IS_FREE = Clause("<ROOT> has no word yet", lambda s, k: s.root_has_word == 0)
 ROOT_IS_TAKEN = Clause("<ROOT> has its word", lambda s, k: s.root_has_word == 1)
 BUFFER_IS_FILLED = Clause("a word is in the buffer", lambda s, k: s.buffered == 1)
-BUFFER_IS_EMPTY = Clause("no word is in the buffer", lambda s, k: s.buffered == 0)
 NO_WORD_IS_HEADLESS = Clause("every word has a head", lambda s, k: s.headless == 0)
 # A word on the stack without a head waits for one on its right: the buffer head must take it before it leaves the buffer.
 NO_WORD_IS_STRANDED = Clause(

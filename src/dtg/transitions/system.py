@@ -48,7 +48,11 @@ class TransitionSystem(ABC):
     def is_legal(self, state: State, action: Action) -> bool:
         """Whether the action's rule holds in the state."""
         clauses = self.active_rules.get(action.operation)
-        if clauses is None or state.last == Operation.END or action.distance not in self._distances_of(action.operation):
+        if (
+            clauses is None
+            or state.last == Operation.END
+            or action.distance not in self._distances_of(action.operation)
+        ):
             return False
         if not allows(clauses, state, action.distance or 1):
             return False
@@ -66,8 +70,12 @@ class TransitionSystem(ABC):
 
     def oracle(self, tree: DependencyTree) -> tuple[Action, ...]:
         """The tree's one canonical derivation, `<END>` included (preferring arcs to GEN to POP, as the paper does)."""
-        require_projective(tree)
+        self.check(tree)
         return (*self.steps(tree), END)
+
+    def check(self, tree: DependencyTree) -> None:
+        """Raise if the tree has no derivation because arcs cross."""
+        require_projective(tree)
 
     def tree(self, actions: Iterable[Action]) -> DependencyTree:
         """The tree that a complete derivation builds."""
@@ -75,7 +83,9 @@ class TransitionSystem(ABC):
         for action in actions:
             state = self.apply(state, action)
         if state.last != Operation.END:
-            raise TransitionError(f"the derivation is not complete: it stops after {len(state.words)} words without <END>.")
+            raise TransitionError(
+                f"the derivation is not complete: it stops after {len(state.words)} words without <END>."
+            )
         heads = [head for head in state.heads if head is not None]
         return DependencyTree(state.words, tuple(heads))
 

@@ -7,8 +7,9 @@ nodes and the columns dtg does not use travel with the tree. docs/decisions.md s
 import gzip
 import zlib
 from collections.abc import Iterable, Iterator
+from io import BufferedWriter
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 from dtg.errors import InputError, RootCountError, TreebankError, TreeError
 from dtg.files import check_choice, replacing
@@ -46,8 +47,9 @@ def write_conllu(trees: Iterable[DependencyTree], path: str | Path) -> int:
     """Write trees as CoNLL-U (gzipped if the name ends in .gz) and return how many; an interrupted write leaves no file."""
     path, count = Path(path), 0
     with replacing(path) as temporary, _open_to_write(temporary, compress=path.suffix == ".gz") as file:
-        for count, tree in enumerate(trees, start=1):
+        for tree in trees:
             file.write(format_conllu(tree).encode())
+            count += 1
     return count
 
 
@@ -61,7 +63,9 @@ def format_conllu(tree: DependencyTree) -> str:
         lines += inserted.get(number - 1, [])
         fields = list(tree.source.columns[number - 1]) if tree.source else [str(number), *["_"] * (COLUMNS - 1)]
         if any(character in word for character in "\t\n\r"):
-            raise InputError(f"word {number}, {word!r}, has a tab or line break in it and cannot be written as CoNLL-U.")
+            raise InputError(
+                f"word {number}, {word!r}, has a tab or line break in it and cannot be written as CoNLL-U."
+            )
         fields[FORM], fields[HEAD] = word, str(head)
         if tree.labels is not None:
             fields[DEPREL] = tree.labels[number - 1]
@@ -70,7 +74,7 @@ def format_conllu(tree: DependencyTree) -> str:
     return "\n".join(lines) + "\n\n"
 
 
-def _open_to_write(path: Path, *, compress: bool) -> IO[bytes]:
+def _open_to_write(path: Path, *, compress: bool) -> gzip.GzipFile | BufferedWriter:
     # mtime=0: the same trees make the same bytes.
     return gzip.GzipFile(path, "wb", mtime=0) if compress else path.open("wb")
 
@@ -136,9 +140,7 @@ class _SeveralRoots(_Located):
     """Left out because the caller said roots="skip"."""
 
 
-def _parse(
-    path: str, sentence: int, first_line: int, block: list[bytes], roots: Roots
-) -> tuple[DependencyTree, int]:
+def _parse(path: str, sentence: int, first_line: int, block: list[bytes], roots: Roots) -> tuple[DependencyTree, int]:
     """One sentence's lines as a tree, and how many further roots were attached to the first."""
     comments, columns, inserted = list[str](), list[tuple[str, ...]](), list[tuple[int, str]]()
     heads, lines = list[int](), list[int]()
@@ -174,7 +176,9 @@ def _parse(
         return DependencyTree(words, tuple(heads), labels, source), further
     except RootCountError as error:
         located = _SeveralRoots if roots == "skip" and heads.count(0) > 1 else _Located
-        advice = "Fix the HEAD column, pass --roots first or --roots skip," if heads.count(0) else "Fix the HEAD column,"
+        advice = (
+            "Fix the HEAD column, pass --roots first or --roots skip," if heads.count(0) else "Fix the HEAD column,"
+        )
         raise located(lines[error.word - 1], str(error), advice) from None
     except TreeError as error:
         raise _Located(lines[error.word - 1], str(error), "Fix the HEAD column,") from None

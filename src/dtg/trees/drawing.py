@@ -1,7 +1,7 @@
 """A tree as text for terminals: words and heads in, a drawing of one line a word out.
 
 The words stand in a column, so that sentences of any length and any script fit; arcs are drawn to their left, short ones
-inside long ones, with an arrow at the dependent. The root word's arrow comes from the margin.
+inside long ones, with an arrow where an arc arrives at its dependent. The root word's arrow comes from the margin.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ UNICODE = {
     UP | DOWN | LEFT | RIGHT: "┼",
     ARROW: "►",
 }
-ASCII = {sides: "+" for sides in UNICODE} | {0: " ", UP | DOWN: "|", LEFT | RIGHT: "-", ARROW: ">"}
+ASCII = dict.fromkeys(UNICODE, "+") | {0: " ", UP | DOWN: "|", LEFT | RIGHT: "-", ARROW: ">"}
 
 
 def draw_tree(
@@ -30,23 +30,22 @@ def draw_tree(
     """One line a word: the arcs, the word's number, the word, and the label of its arc."""
     columns = arc_columns(heads)
     width = 2 * (max(columns, default=0) + 1)  # the outermost column is the root word's arrow
-    cells = [[0] * (width + 1) for _ in words]
+    cells = [[0] * width for _ in words]
     for dependent, head in enumerate(heads, start=1):
-        start = 0 if head == 0 else width - 2 * columns[dependent - 1]
-        ends = (dependent,) if head == 0 else (head, dependent)
-        for end in ends:
-            for x in range(start + 1, width + 1):
+        start = width - 2 * columns[dependent - 1] if head else 0
+        for end in (head, dependent) if head else (dependent,):
+            for x in range(start + 1, width):
                 cells[end - 1][x] |= LEFT | RIGHT
         if head == 0:
             cells[dependent - 1][0] |= LEFT | RIGHT
-        else:
-            top, bottom = sorted((head, dependent))
-            cells[top - 1][start] |= DOWN | RIGHT
-            cells[bottom - 1][start] |= UP | RIGHT
-            for between in range(top + 1, bottom):
-                cells[between - 1][start] |= UP | DOWN
-    for row in cells:
-        row[width] = ARROW  # every word is somebody's dependent
+            continue
+        top, bottom = sorted((head, dependent))
+        cells[top - 1][start] |= DOWN | RIGHT
+        cells[bottom - 1][start] |= UP | RIGHT
+        for between in range(top + 1, bottom):
+            cells[between - 1][start] |= UP | DOWN
+    for dependent, column in enumerate(columns, start=1):  # the arrow stands right where the word's own arc arrives
+        cells[dependent - 1][width - 2 * column + 1 if column else 1] = ARROW
     glyphs = ASCII if ascii_only else UNICODE
     shown = labels if labels is not None else ["root" if head == 0 else "" for head in heads]
     widest = max(map(len, words))
@@ -58,13 +57,22 @@ def draw_tree(
 
 
 def arc_columns(heads: Sequence[int]) -> list[int]:
-    """How far left each word's arc runs: 1 beside the words, more where it must go around shorter arcs."""
+    """How far left each word's arc runs: 1 beside the words, more where it must go around shorter arcs; 0 for the root.
+
+    Arcs that meet at a word share a column only if that word is the head of both: so an arrow belongs to one arc.
+    """
     columns = [0] * len(heads)
-    placed: list[tuple[int, int, int]] = []  # (top, bottom, column) of the arcs so far, shortest first
+    placed: list[tuple[int, int, int, int]] = []  # (top, bottom, head, column) of the arcs so far, shortest first
     by_length = sorted((abs(head - word), min(head, word), word) for word, head in enumerate(heads, start=1) if head)
     for length, top, word in by_length:
-        bottom = top + length
-        overlapping = [column for first, last, column in placed if first < bottom and top < last]
-        columns[word - 1] = 1 + max(overlapping, default=0)
-        placed.append((top, bottom, columns[word - 1]))
+        bottom, head = top + length, heads[word - 1]
+        columns[word - 1] = 1 + max(
+            (
+                column
+                for first, last, other, column in placed
+                if (first < bottom and top < last) or (head != other and (first == bottom or last == top))
+            ),
+            default=0,
+        )
+        placed.append((top, bottom, head, columns[word - 1]))
     return columns

@@ -32,16 +32,21 @@ class TreebankReport:
 
     def lines(self) -> list[str]:
         """What happened, a line each, for a person to read; what did not happen is not mentioned."""
-        text = [f"{self.sentences:,} sentences, {self.words:,} words"]
+        text = [f"{number(self.sentences, 'sentence')}, {number(self.words, 'word')}"]
         if self.nonprojective:
-            text.append(f"{self.nonprojective:,} sentences are not projective")
+            text.append(f"{number(self.nonprojective, 'sentence')} with crossing arcs")
         if self.lifted_sentences:
-            text.append(f"lifted {self.lifted_arcs:,} arcs in {self.lifted_sentences:,} sentences")
+            text.append(f"lifted {number(self.lifted_arcs, 'arc')} in {number(self.lifted_sentences, 'sentence')}")
         if self.several_roots:
-            text.append(f"attached {self.reattached_roots:,} further roots in {self.several_roots:,} sentences")
+            roots, sentences = number(self.reattached_roots, "further root"), number(self.several_roots, "sentence")
+            text.append(f"attached {roots} in {sentences}")
         if self.skipped:
-            text.append(f"left out {len(self.skipped):,} sentences")
+            text.append(f"left out {number(len(self.skipped), 'sentence')}")
         return text
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def number(count: int, thing: str) -> str:
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"

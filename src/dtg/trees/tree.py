@@ -166,7 +166,9 @@ def tree_error(message: str, word: int) -> TreeError:
 
 def root_error(roots: Sequence[int]) -> RootCountError:
     if roots:
-        error = RootCountError(f"words {', '.join(map(str, roots))} all have head 0; exactly one root word is expected.")
+        error = RootCountError(
+            f"words {', '.join(map(str, roots))} all have head 0; exactly one root word is expected."
+        )
         error.word = roots[1]
         return error
     return RootCountError("no word has head 0; exactly one root word is expected.")

@@ -57,7 +57,9 @@ def _projective(
         place = (tree.source.path, tree.source.sentence, tree.source.line)
         reason = "the tree has crossing arcs (it is not projective)."
         if policy == "error":
-            raise TreebankError(*place, reason, "Pass --nonprojective lift to mend such trees, or skip to leave them out.")
+            raise TreebankError(
+                *place, reason, "Pass --nonprojective lift to mend such trees, or skip to leave them out."
+            )
         report.sentences -= 1
         report.words -= len(tree)
         report.skipped.append(Skipped(*place, reason))

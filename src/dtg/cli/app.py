@@ -1,0 +1,56 @@
+"""The command line's entry point: commands by name, and how a user's mistake is answered."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import click
+import typer
+
+from dtg import __version__
+from dtg.cli.info import info
+from dtg.cli.inspect import inspect
+from dtg.errors import DtgError
+
+app = typer.Typer(
+    name="dtg",
+    help="Language models that generate a sentence together with its syntax tree.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("inspect")(inspect)
+app.command("info")(info)
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dtg {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Language models that generate a sentence together with its syntax tree."""
+
+
+def main() -> None:
+    """Run a command; a user's mistake is answered by one message, without a traceback."""
+    try:
+        app(prog_name="dtg")
+    except DtgError as error:
+        first, *rest = str(error).splitlines()
+        typer.echo("\n".join([f"dtg: {first}", *(f"     {line}" for line in rest)]), err=True)
+        sys.exit(1)
+    except BrokenPipeError:  # the reader of our output has seen enough
+        sys.stderr.close()
+        sys.exit(0)
+    except (KeyboardInterrupt, click.Abort):
+        typer.echo("dtg: interrupted.", err=True)
+        sys.exit(130)

@@ -1,0 +1,78 @@
+"""Lanes against single states: the same legality at every step of random walks, in every system, known text or not."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+
+from dtg import transitions
+from dtg.transitions import GEN, Action, Operation, State, TransitionSystem
+from dtg.transitions.lanes import IDLE, LaneActions, LaneStates, legal
+
+
+def as_lane_actions(actions: list[Action | None]) -> LaneActions:
+    """Each GEN starts a word; None is a lane where nothing happens."""
+    return LaneActions.of(
+        torch.tensor([IDLE if action is None else action.operation for action in actions]),
+        torch.zeros(len(actions), dtype=torch.long),
+        torch.ones(len(actions), dtype=torch.bool),
+        torch.tensor([1 if action is None else action.distance or 1 for action in actions]),
+    )
+
+
+def legal_in_lanes(system: TransitionSystem, lanes: LaneStates) -> list[set[tuple[Operation, int | None]]]:
+    """What `legal` says, lane by lane, as the pure system would put it."""
+    verdicts = legal(system, lanes)
+    found: list[set[tuple[Operation, int | None]]] = [set() for _ in range(lanes.items.shape[0])]
+    for operation, table in verdicts.items():
+        arc = operation in (Operation.LEFTARC, Operation.RIGHTARC)
+        distances = system.distances if arc else (None,)
+        assert table.shape == (len(found), len(distances))
+        for lane, place in table.nonzero().tolist():
+            found[lane].add((operation, distances[place]))
+    return found
+
+
+@pytest.mark.parametrize("name", transitions.SYSTEMS)
+@pytest.mark.parametrize("derivations", ["canonical", "all"])
+@pytest.mark.parametrize("known", [True, False])
+def test_legality_along_random_walks(name: str, derivations: transitions.Derivations, known: bool) -> None:
+    system = transitions.get(name, derivations=derivations)
+    chance = random.Random(5)
+    texts = [tuple(f"w{i}" for i in range(chance.randint(1, 15))) for _ in range(100)]
+    states: list[State] = [system.initial(text if known else None) for text in texts]
+    words_left = torch.tensor([len(text) if known else -1 for text in texts])
+    lanes = LaneStates.begin(system, words_left, width=24)
+    for _ in range(60):
+        expected = [{(a.operation, a.distance) for a in system.legal(state)} for state in states]
+        assert legal_in_lanes(system, lanes) == expected
+        chosen: list[Action | None] = []
+        for lane, state in enumerate(states):
+            options = system.legal(state)
+            if len(state.words) >= 18:  # unknown text would go on for ever
+                options = tuple(option for option in options if option.operation != Operation.GEN)
+            # GEN is one of several: a fair choice would close every sentence after a word or two.
+            generates = [option for option in options if option.operation == Operation.GEN]
+            pick = chance.choice(generates if generates and chance.random() < 0.4 else options) if options else None
+            if pick == GEN():
+                pick = GEN("w")
+            if chance.random() < 0.1:
+                pick = None
+            chosen.append(pick)
+            if pick is not None:
+                states[lane] = system.apply(state, pick)
+        lanes.apply(actions := as_lane_actions(chosen), lanes.change(actions))
+    assert any(state.last == Operation.END for state in states)
+
+
+def test_forked_lanes_do_not_touch_each_other() -> None:
+    system = transitions.get("arc-standard")
+    lanes = LaneStates.begin(system, torch.tensor([3, 3]), width=8)
+    lanes.apply(actions := as_lane_actions([GEN("a"), GEN("a")]), lanes.change(actions))
+    forked = lanes.fork(torch.tensor([1, 1, 0]))
+    forked.apply(actions := as_lane_actions([GEN("b"), None, GEN("b")]), forked.change(actions))
+    assert lanes.items.flatten().tolist() == [2, 2]
+    assert forked.items.flatten().tolist() == [3, 2, 3]
+    assert forked.words_left.flatten().tolist() == [1, 2, 1]
