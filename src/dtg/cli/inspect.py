@@ -160,5 +160,5 @@ def show(reading: Reading, ascii_only: bool) -> None:
         )
     console = Console()
     if not console.is_terminal:
-        console.width = max(console.width, console.measure(table).maximum)  # a file or pipe has no right margin
+        console.width = 10_000  # a file or pipe has no right margin
     console.print(table)
