@@ -8,6 +8,11 @@
     ├── TransitionError         a derivation that goes wrong
     │   ├── IllegalTransition   an action that the state does not allow
     │   └── TooFarError         an arc farther than arc-swift's limit
+    ├── TokenizerError          a word that has no pieces, or a tokenizer that does not fit
+    ├── CorpusError             a prepared corpus that is missing, damaged or of another kind
+    ├── ConfigError             a configuration with unknown keys or values that do not fit
+    ├── CheckpointError         a checkpoint that is missing or damaged
+    ├── TrainingError           a training run that cannot go on
     ├── UnknownNameError        a name that no registry knows; lists the known ones
     ├── InputError              an option or argument that does not fit the others
     └── MissingExtraError       an optional dependency that is not installed
@@ -55,6 +60,26 @@ class IllegalTransition(TransitionError):  # noqa: N818 - as one says it
 
 class TooFarError(TransitionError):
     """A tree needs an arc over more stack items than the system's limit."""
+
+
+class TokenizerError(DtgError):
+    """A word has no pieces, or a tokenizer does not fit what it is used for."""
+
+
+class CorpusError(DtgError):
+    """A prepared corpus is missing, damaged, or not what was expected."""
+
+
+class ConfigError(DtgError):
+    """A configuration has unknown keys, or values that do not fit."""
+
+
+class CheckpointError(DtgError):
+    """A checkpoint is missing or damaged."""
+
+
+class TrainingError(DtgError):
+    """A training run cannot go on."""
 
 
 class UnknownNameError(DtgError):

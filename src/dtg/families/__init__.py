@@ -4,7 +4,7 @@ from dtg.errors import UnknownNameError
 from dtg.families.dtg import DTG
 from dtg.families.dtg_eager import DTGEager
 from dtg.families.dtg_swift import DTGSwift
-from dtg.families.family import ARC_REPRESENTATIONS, ArcRepresentation, Family
+from dtg.families.family import ARC_REPRESENTATIONS, ArcRepresentation, End, Family
 from dtg.families.packing import Dense, PackedRows, pack
 from dtg.families.rows import Kind, KindCode, LaneRows, Row
 from dtg.families.txl_tokens import TXLTokens
@@ -18,6 +18,7 @@ __all__ = [
     "FAMILIES",
     "ArcRepresentation",
     "Dense",
+    "End",
     "Family",
     "Kind",
     "KindCode",
@@ -30,9 +31,13 @@ __all__ = [
 
 
 def get(
-    name: str, *, arc_representation: ArcRepresentation = "word+arc", derivations: Derivations = "canonical"
+    name: str,
+    *,
+    arc_representation: ArcRepresentation = "word+arc",
+    derivations: Derivations = "canonical",
+    end: End = "arc",
 ) -> Family:
     """The family called `name`."""
     if name not in FAMILIES:
         raise UnknownNameError("model family", name, FAMILIES)
-    return FAMILIES[name](arc_representation=arc_representation, derivations=derivations)
+    return FAMILIES[name](arc_representation=arc_representation, derivations=derivations, end=end)

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
+from dtg.errors import InputError
 from dtg.families.lanes import Lanes
 from dtg.families.reading import Reading, read
 from dtg.families.rows import NOTHING, KindCode, LaneRows, Row
@@ -25,6 +26,10 @@ from dtg.transitions.system import TransitionSystem
 from dtg.trees import DependencyTree
 
 ArcRepresentation = Literal["word+arc", "arc", "word"]
+# How a sentence ends: by an arc from <ROOT> like any other (two rows in stack families), or, as in released models, by
+# pop_root: one row that composes <ROOT> with the root word and predicts.
+End = Literal["arc", "pop_root"]
+ENDS: tuple[End, ...] = ("arc", "pop_root")
 ARC_REPRESENTATIONS: tuple[ArcRepresentation, ...] = ("word+arc", "arc", "word")
 
 
@@ -36,11 +41,19 @@ class Family(ABC):
     root_kind: ClassVar[KindCode]  # of the first row
 
     def __init__(
-        self, *, arc_representation: ArcRepresentation = "word+arc", derivations: Derivations = "canonical"
+        self,
+        *,
+        arc_representation: ArcRepresentation = "word+arc",
+        derivations: Derivations = "canonical",
+        end: End = "arc",
     ) -> None:
         check_choice("arc_representation", arc_representation, ARC_REPRESENTATIONS)
+        check_choice("end", end, ENDS)
         self.arc_representation = arc_representation
         self.system = self.make_system(derivations)
+        if end == "pop_root" and self.system.keeps_right_dependent:
+            raise InputError(f"{self.name} has no pop_root ending; released models of that kind do not exist.")
+        self.end = end
 
     @abstractmethod
     def make_system(self, derivations: Derivations) -> TransitionSystem:
@@ -108,5 +121,5 @@ class Family(ABC):
         """The rows with the derivation that they come from."""
         if arc_representation is None or arc_representation == self.arc_representation:
             return read(self, tree, pieces)
-        family = type(self)(arc_representation=arc_representation, derivations=self.system.derivations)
+        family = type(self)(arc_representation=arc_representation, derivations=self.system.derivations, end=self.end)
         return read(family, tree, pieces)

@@ -18,7 +18,8 @@ from dtg.families.lanes import FIRST_WIDTH
 from dtg.families.rows import NOTHING, KindCode, LaneRows
 from dtg.transitions.action import Operation
 from dtg.transitions.batch import ActionBatch, offsets
-from dtg.transitions.lanes import LaneActions, pad_columns
+from dtg.transitions.lanes import FeatureTable, LaneActions, legal, pad_columns
+from dtg.transitions.system import TransitionSystem
 
 if TYPE_CHECKING:
     from dtg.families.family import Family
@@ -45,9 +46,17 @@ class PackedRows:
     attends: Tensor  # (rows, keys) int32
     relative: Tensor  # (rows, keys) int16
     keys: Tensor  # (rows,) how many rows each attends to, itself included
+    features: Tensor  # (rows, 6) the transition system's state after each row that predicts; see FeatureTable
 
     def __len__(self) -> int:
         return self.kind.shape[0]
+
+    def legal(self, system: TransitionSystem, rows: Tensor) -> dict[Operation, Tensor]:
+        """For each operation, (rows, distances): where it was legal to do next, not knowing the text.
+
+        `rows` are places of rows that predict.
+        """
+        return legal(system, FeatureTable(self.features.index_select(0, rows)))
 
     def dense(self) -> Dense:
         """The same attention as a mask and a table of relative positions for each sentence."""
@@ -74,7 +83,7 @@ def pack(family: Family, actions: ActionBatch, root: int) -> PackedRows:
         order = torch.argsort(lengths, descending=True, stable=True)
         first, lengths = actions.offsets[:-1][order], lengths[order]
         lanes, rows = family.begin(torch.full_like(order, -1), root, row_offsets[:-1][order])
-        folded.add([rows], first[:, None] - 1)
+        folded.add([rows], first[:, None] - 1, lanes.states.features())
         places, counts = by_step(first, lengths), still_running(lengths)
         steps = LaneActions.steps(
             actions.operation[places],
@@ -86,7 +95,7 @@ def pack(family: Family, actions: ActionBatch, root: int) -> PackedRows:
         for now, step in zip(torch.split(places[:, None], counts), steps, strict=True):
             if len(now) < len(lanes):
                 lanes = lanes.first(len(now))
-            folded.add(family.advance(lanes, step), now)
+            folded.add(family.advance(lanes, step), now, lanes.states.features())
     return folded.packed(family, actions, row_offsets)
 
 
@@ -103,7 +112,8 @@ def rows_of(family: Family, actions: ActionBatch) -> Tensor:
     if family.doubles_arcs:
         added = added + (actions.operation == Operation.LEFTARC) + (actions.operation == Operation.RIGHTARC)
     total = offsets(added)
-    return total[actions.offsets[1:]] - total[actions.offsets[:-1]]
+    rows = total[actions.offsets[1:]] - total[actions.offsets[:-1]]
+    return rows - 1 if family.doubles_arcs and family.end == "pop_root" else rows
 
 
 def still_running(lengths: Tensor) -> list[int]:
@@ -124,10 +134,11 @@ class Folded:
         self.columns = torch.empty((total + 1, 4), dtype=torch.long, device=device)  # piece, keys, action, kind
         self.attends = torch.empty((total + 1, FIRST_WIDTH), dtype=torch.int32, device=device)
         self.relative = torch.empty((total + 1, FIRST_WIDTH), dtype=torch.int16, device=device)
+        self.features = torch.empty((total + 1, 6), dtype=torch.long, device=device)
         self.kinds = {kind: torch.full((1, 1), int(kind), device=device) for kind in KindCode}
 
-    def add(self, groups: Iterable[LaneRows], action: Tensor) -> None:
-        """Rows that `action` (lanes, 1), a place in the ActionBatch, has added."""
+    def add(self, groups: Iterable[LaneRows], action: Tensor, features: Tensor) -> None:
+        """Rows that `action` (lanes, 1), a place in the ActionBatch, has added, and the lanes' state after it."""
         for rows in groups:
             width = rows.attends.shape[1]
             if width > self.attends.shape[1]:
@@ -138,6 +149,8 @@ class Folded:
             self.relative[:, :width].index_copy_(0, place, rows.relative.short())
             kind = self.kinds[rows.kind].expand_as(action)
             self.columns.index_copy_(0, place, torch.cat((rows.piece, rows.keys, action, kind), dim=1))
+            if rows.predicts:
+                self.features.index_copy_(0, place, features)
 
     def packed(self, family: Family, actions: ActionBatch, row_offsets: Tensor) -> PackedRows:
         piece, keys, action, kind = self.columns[: self.total].unbind(1)
@@ -147,6 +160,11 @@ class Folded:
         target[row_offsets[:-1]] = actions.offsets[:-1]
         pop = operation == Operation.POP
         operation_read, piece_read = family.represent(operation, piece)
+        if family.end == "pop_root":
+            ends = (operation == Operation.RIGHTARC) & (actions.operation[target] == Operation.END)
+            operation_read = torch.where(ends & (operation_read != NOTHING), int(Operation.POPROOT), operation_read)
+            kind = torch.where(ends & (kind == KindCode.STACK), int(KindCode.COMPOSE), kind)
+        predicts = self.columns[: self.total, 3] != KindCode.COMPOSE
         width = int(keys.max()) if self.total else 0
         unused = torch.arange(width, device=keys.device) >= keys[:, None]
         return PackedRows(
@@ -155,8 +173,9 @@ class Folded:
             piece=piece_read,
             operation=operation_read,
             distance=actions.distance[action],
-            target=target.masked_fill(kind == KindCode.COMPOSE, NOTHING),
+            target=torch.where(predicts, target, NOTHING),
             attends=self.attends[: self.total, :width].masked_fill_(unused, NOTHING),
             relative=self.relative[: self.total, :width].masked_fill_(unused, 0),
             keys=keys,
+            features=self.features[: self.total],
         )

@@ -109,7 +109,7 @@ def reads(kind: int, operation: int, piece: int, distance: int | None, names: Se
     parts = []
     if operation != NOTHING:
         name = Operation(operation).name
-        if operation != Operation.POP:
+        if operation in (Operation.LEFTARC, Operation.RIGHTARC):
             name += ("2" if kind == KindCode.STACK else "") + ("" if distance is None else f"[{distance}]")
         parts.append(name)
     if piece != NOTHING:

@@ -36,6 +36,7 @@ class StackFamily(Family):
     def advance(self, lanes: Lanes, actions: LaneActions, ids: Tensor | None = None) -> tuple[LaneRows, ...]:
         lanes.make_room()
         change = lanes.states.change(actions)
+        done, actions = actions, self._rows_of_actions(actions, change)
         composed = lanes.next_id if ids is None else ids[:, :1]
         predicting = lanes.next_id + actions.arcs if ids is None else ids[:, 1:]
         piece = torch.where(actions.generates, actions.piece, lanes.piece.gather(1, change.head))
@@ -43,9 +44,21 @@ class StackFamily(Family):
 
         compose = self._compose(lanes, actions, change, start, composed, piece)
         self._change_stack(lanes, actions, change, start, composed, predicting, piece)
-        lanes.states.apply(actions, change)
+        lanes.states.apply(done, change)
         lanes.next_id = lanes.next_id + actions.rows_added
         return compose, self._predict(lanes, actions, change, predicting, piece)
+
+    def _rows_of_actions(self, actions: LaneActions, change: Change) -> LaneActions:
+        """The actions as far as rows go: where sentences end by pop_root, that is one row on top of what it composes."""
+        if self.end != "pop_root":
+            return actions
+        ends = actions.right & (change.head == 0)
+        return actions._replace(
+            arc=actions.arc & ~ends,
+            arcs=actions.arcs - ends.long(),
+            removes=actions.removes & ~ends,
+            rows_added=actions.rows_added - ends.long(),
+        )
 
     def _compose(
         self, lanes: Lanes, actions: LaneActions, change: Change, start: Tensor, ids: Tensor, piece: Tensor

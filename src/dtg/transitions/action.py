@@ -14,6 +14,7 @@ class Operation(IntEnum):
     RIGHTARC = 2
     POP = 3
     END = 4
+    POPROOT = 5  # only read, never done: how released models write the last RIGHTARC, the one from <ROOT>
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from dtg.transitions.action import Operation
-from dtg.transitions.rules import allows
+from dtg.transitions.rules import Features, allows
 from dtg.transitions.system import TransitionSystem
 
 IDLE = -1  # in place of an operation: nothing happens in this lane
@@ -187,15 +187,29 @@ class LaneStates(Tensors):
         self.words_left = self.words_left - (actions.starts_word & (self.words_left > 0)).long()
         self.items = change.new_top + 1
 
+    def features(self) -> Tensor:
+        """(lanes, 6) all that the clauses ask of a lane, but for the words left; see `FeatureTable`."""
+        columns = (self.depth, self.buffered, self.headless, self.root_has_word, self.last, self._note_of_top())
+        return torch.cat(columns, dim=1)
+
     def widen(self, width: int) -> None:
         """Make room for `width` items."""
         self.notes = pad_columns(self.notes, width)
 
 
-def legal(system: TransitionSystem, states: LaneStates) -> dict[Operation, Tensor]:
+class FeatureTable:
+    """The `Features` of rows long past, from columns that were kept (`LaneStates.features`), with the text not known."""
+
+    def __init__(self, table: Tensor) -> None:
+        self.depth, self.buffered, self.headless, self.root_has_word, self.last, note = torch.split(table, 1, dim=1)
+        self.top_has_right_dependent = self.headed_run = note
+        self.words_left = -1
+
+
+def legal(system: TransitionSystem, states: Features) -> dict[Operation, Tensor]:
     """For each operation, (lanes, distances): where it is legal. Distances matter to arc-swift's arcs only."""
     known = [distance for distance in system.distances if distance is not None]
-    far = torch.tensor(known or [1], device=states.items.device)
+    far = torch.tensor(known or [1], device=states.last.device)
     near = far[:1]
     running = states.last != Operation.END
     verdicts = {}

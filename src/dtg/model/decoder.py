@@ -1,0 +1,103 @@
+"""The decoder: packed rows in, one hidden vector for each row out.
+
+Rows are embedded as the sum of what they read, then pass through layers of attention and feed-forward, with
+normalisation after each (post, as released) or before (pre).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from dtg.model.attention import PositionBiases, RelativeAttention, encode_positions
+from dtg.model.config import ModelConfig
+from dtg.model.layout import Layout
+
+NORM_EPSILON = 1e-5
+
+
+class FeedForward(nn.Module):
+    """Two linear maps around a non-linearity, row by row."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.inner = nn.Linear(config.width, config.feedforward)
+        self.outer = nn.Linear(config.feedforward, config.width)
+        self.activation = nn.ReLU() if config.activation == "relu" else nn.GELU()
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        output: Tensor = self.outer(self.dropout(self.activation(self.inner(rows))))
+        return output
+
+
+class Layer(nn.Module):
+    """Attention, then feed-forward, each with its residual and normalisation."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.pre_norm = config.norm == "pre"
+        self.attention = RelativeAttention(config)
+        self.attention_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON)
+        self.feedforward = FeedForward(config)
+        self.feedforward_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON)
+        self.biases = None if config.shared_position_biases else PositionBiases(config)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, rows: Tensor, layout: Layout, shared: PositionBiases | None, encoded: Tensor) -> Tensor:
+        biases = shared if self.biases is None else self.biases
+        assert biases is not None
+        if self.pre_norm:
+            rows = rows + self.dropout(self.attention(self.attention_norm(rows), layout, biases, encoded))
+            return rows + self.dropout(self.feedforward(self.feedforward_norm(rows)))
+        rows = self.attention_norm(rows + self.dropout(self.attention(rows, layout, biases, encoded)))
+        output: Tensor = self.feedforward_norm(rows + self.dropout(self.feedforward(rows)))
+        return output
+
+
+class Decoder(nn.Module):
+    """Embeddings and layers. `tokens` is how many symbols have an embedding."""
+
+    def __init__(self, config: ModelConfig, tokens: int) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(tokens, config.width)
+        self.biases = PositionBiases(config) if config.shared_position_biases else None
+        self.layers = nn.ModuleList(Layer(config) for _ in range(config.layers))
+        self.final_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON) if config.norm == "pre" else nn.Identity()
+        self.dropout = nn.Dropout(config.dropout)
+
+    def embed(self, *tokens: Tensor) -> Tensor:
+        """The sum of the tokens' embeddings; a negative token adds nothing."""
+        total: Tensor | None = None
+        for token in tokens:
+            vector = self.embedding(token.clamp(min=0)) * (token >= 0)[:, None]
+            total = vector if total is None else total + vector
+        assert total is not None
+        return total
+
+    def forward(self, operation: Tensor, piece: Tensor, layout: Layout) -> Tensor:
+        """(rows, width) from the (rows,) operation and piece that each row reads."""
+        rows = self.dropout(self.embed(operation, piece))
+        encoded = encode_positions(layout, rows, self.config.width)
+        for layer in self.layers:
+            rows = layer(rows, layout, self.biases, encoded)
+        output: Tensor = self.final_norm(rows)
+        return output
+
+
+@torch.no_grad()
+def initialise(decoder: nn.Module, config: ModelConfig, generator: torch.Generator) -> None:
+    """Weights as released: linear maps truncated normal with variance (2 / layers) / inputs, biases 0."""
+    for module in decoder.modules():
+        if isinstance(module, nn.Linear):
+            deviation = (2.0 / config.layers / module.in_features) ** 0.5
+            nn.init.trunc_normal_(module.weight, 0.0, deviation, -2 * deviation, 2 * deviation, generator=generator)
+            if module.bias is not None:
+                module.bias.zero_()
+        elif isinstance(module, nn.Embedding):
+            bound = (3.0 / config.width) ** 0.5
+            module.weight.uniform_(-bound, bound, generator=generator)
+        elif isinstance(module, PositionBiases):
+            for bias in (module.content, module.position):
+                bias.normal_(0.0, config.head_width**-0.5, generator=generator)

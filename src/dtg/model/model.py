@@ -1,0 +1,199 @@
+"""A whole model: trees in, log-probabilities out. Family, decoder and head together, with their tokenizer.
+
+log p(x, y) sums over every predicted action, `<END>` included, in nats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from dtg import families
+from dtg.errors import ConfigError, InputError
+from dtg.families import Family, PackedRows, pack
+from dtg.model.config import HeadName, ModelConfig
+from dtg.model.decoder import Decoder, initialise
+from dtg.model.heads import Allowed, FactoredHead, JointHead
+from dtg.model.layout import Layout
+from dtg.model.symbols import Symbols
+from dtg.transitions import Operation
+from dtg.transitions.arc_swift import ArcSwift
+from dtg.transitions.batch import ActionBatch, SentenceBatch
+from dtg.trees import DependencyTree, require_projective
+
+if TYPE_CHECKING:
+    from dtg.families import ArcRepresentation
+    from dtg.text import Tokenizer
+
+EMBEDDING_RATE = 2.0  # the paper's multiplier of the learning rate of embeddings
+ROWS_AT_ONCE = 20_000  # in scoring: bounds memory
+
+
+class BatchLoss(NamedTuple):
+    """What a batch of training data costs."""
+
+    total: Tensor  # scalar: the sum of -log p over everything predicted
+    predicted: int  # how many predictions
+    words: int
+    pieces: int
+    padding: float = 0.0  # share of the computation that was spent on padding
+
+
+class Predictions(NamedTuple):
+    """The log-probability of every action of a batch of derivations."""
+
+    log_probability: Tensor  # (actions,) in the order of the ActionBatch
+    actions: ActionBatch
+    packed: PackedRows
+    padding: float
+
+
+class DecoderModel(nn.Module):
+    """One of the paper's models. Made by `create`, `load` or `from_released`."""
+
+    def __init__(self, config: ModelConfig, symbols: Symbols, root: int, tokenizer: Tokenizer | None = None) -> None:
+        super().__init__()
+        self.config, self.symbols, self.root, self.tokenizer = config, symbols, root, tokenizer
+        self.family = make_family(config)
+        self.decoder = Decoder(config, symbols.tokens)
+        self.head: FactoredHead | JointHead
+        self.head = FactoredHead(config, symbols) if config.head == "factored" else JointHead(config, symbols)
+        self.released_ids: dict[str, int] | None = None
+        starts_word = None if tokenizer is None else tokenizer.starts_word.clone()
+        self.register_buffer("starts_word", starts_word, persistent=False)
+
+    @classmethod
+    def create(cls, config: ModelConfig, tokenizer: Tokenizer | None = None, seed: int = 0, root: int = 1) -> DecoderModel:
+        """A new model with random weights; `root` is the piece of the `<ROOT>` row where no tokenizer says it."""
+        if tokenizer is not None:
+            if tokenizer.size != config.vocabulary:
+                raise ConfigError(
+                    f"the configuration's vocabulary is {config.vocabulary}, but the tokenizer has {tokenizer.size} pieces. "
+                    f"Set vocabulary = {tokenizer.size}, or prepare the corpus with another tokenizer."
+                )
+            root = tokenizer.root
+        model = cls(config, Symbols.of(config, make_family(config)), root, tokenizer)
+        initialise(model, config, torch.Generator().manual_seed(seed))
+        return model
+
+    @classmethod
+    def from_released(
+        cls,
+        state_dict: Mapping[str, Tensor],
+        ids: Mapping[str, int],
+        *,
+        family: str = "dtg",
+        head: HeadName = "factored",
+        arc_representation: ArcRepresentation = "word+arc",
+    ) -> DecoderModel:
+        """The authors' released model: its weights, and the vocabulary ids of pad, bos, eos, left_arc, right_arc, pop_root."""
+        from dtg.model.released import build
+
+        return build(cls, state_dict, ids, family, head, arc_representation)
+
+    @property
+    def device(self) -> torch.device:
+        return self.decoder.embedding.weight.device
+
+    def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
+        """Parameters for an optimizer: embeddings at twice the rate."""
+        embedding = self.decoder.embedding.weight
+        rest = [parameter for parameter in self.parameters() if parameter is not embedding]
+        groups = (([embedding], EMBEDDING_RATE), (rest, 1.0))
+        return [{"params": group, "lr": learning_rate * scale, "scale": scale} for group, scale in groups]
+
+    def forward(self, batch: SentenceBatch, constrained: bool | None = None) -> Predictions:
+        """The log-probability of every action in the trees' derivations."""
+        constrained = self.config.constrained if constrained is None else constrained
+        actions = self.family.system.derive(batch)
+        packed = pack(self.family, actions, self.root)
+        layout = Layout.of(packed)
+        hidden = self.decoder(*self.symbols.read(packed), layout)
+        rows = (packed.target >= 0).nonzero()[:, 0]
+        places = packed.target.index_select(0, rows)  # all actions, in order: a sentence's rows stand together
+        targets = self.symbols.targets(actions, places, self._ends(actions, places))
+        allowed = self.allowed(packed, rows) if constrained else None
+        log_probability = self.head(
+            hidden.index_select(0, rows), targets, self.decoder.embedding.weight, allowed, self.starts_word
+        )
+        return Predictions(log_probability, actions, packed, layout.padding)
+
+    def loss(self, batch: SentenceBatch) -> BatchLoss:
+        """What training minimises, as a sum."""
+        predictions = self(batch)
+        total = -predictions.log_probability.sum()
+        return BatchLoss(
+            total, len(predictions.log_probability), len(batch.heads), len(batch.pieces), predictions.padding
+        )
+
+    def allowed(self, packed: PackedRows, rows: Tensor) -> Allowed:
+        """What is legal after each of these rows, in the order of the head's classes, the text not being known."""
+        legal = packed.legal(self.family.system, rows)
+        operations = [legal[code] for code in (Operation.LEFTARC, Operation.RIGHTARC, Operation.POP) if code in legal]
+        generate, end = legal[Operation.GEN], legal[Operation.END]
+        ordered = [generate, end, *operations] if self.config.head == "factored" else [generate, *operations, end]
+        must_start_word = packed.features[:, 4].index_select(0, rows) != Operation.GEN
+        return Allowed(torch.cat(ordered, dim=1), must_start_word)
+
+    @torch.no_grad()
+    def score_batch(self, batch: SentenceBatch, constrained: bool | None = None) -> Tensor:
+        """(sentences,) log p(x, y)."""
+        predictions = self(batch, constrained)
+        lengths = predictions.actions.offsets.diff()
+        sentence = torch.repeat_interleave(torch.arange(len(lengths), device=lengths.device), lengths)
+        totals = torch.zeros(len(lengths), dtype=torch.float64, device=lengths.device)
+        return totals.index_add(0, sentence, predictions.log_probability.double())
+
+    def score_ids(self, pieces: Sequence[Sequence[int]], heads: Sequence[int], constrained: bool = False) -> float:
+        """log p(x, y) of one tree, given as the piece ids of each word and 1-based heads (0 is the root)."""
+        tree = DependencyTree(tuple(f"word{i}" for i in range(1, len(pieces) + 1)), tuple(heads))
+        return float(self.score_batch(self.encode([tree], [pieces]), constrained)[0])
+
+    def score(self, trees: Sequence[DependencyTree], constrained: bool | None = None) -> list[float]:
+        """log p(x, y) of each tree, in nats."""
+        if self.tokenizer is None:
+            raise InputError("this model has no tokenizer to turn words into pieces; use score_ids.")
+        pieces = [self.tokenizer.encode_all(tree.words) for tree in trees]
+        scores = [0.0] * len(trees)
+        for some in chunks([sum(map(len, words)) + 2 * len(words) for words in pieces]):
+            batch = self.encode([trees[i] for i in some], [pieces[i] for i in some])
+            for index, score in zip(some, self.score_batch(batch, constrained).tolist(), strict=True):
+                scores[index] = score
+        return scores
+
+    def encode(self, trees: Sequence[DependencyTree], pieces: Sequence[Sequence[Sequence[int]]]) -> SentenceBatch:
+        """Trees as a batch on this model's device, checked."""
+        for tree, words in zip(trees, pieces, strict=True):
+            self.family.system.check(tree)
+            if wrong := [piece for word in words for piece in word if not 0 <= piece < self.config.vocabulary]:
+                raise InputError(f"piece {wrong[0]} is not in the vocabulary, which has {self.config.vocabulary} pieces.")
+        return SentenceBatch.of(trees, pieces, self.device)
+
+    def _ends(self, actions: ActionBatch, places: Tensor) -> Tensor | None:
+        """Where the action predicted is the last arc, in models that write it as pop_root."""
+        if self.config.end != "pop_root":
+            return None
+        following = (places + 1).clamp(max=len(actions.operation) - 1)
+        right = actions.operation[places] == Operation.RIGHTARC
+        return right & (actions.operation[following] == Operation.END)
+
+
+def make_family(config: ModelConfig) -> Family:
+    """The family a configuration names, with its choices."""
+    family = families.get(config.family, arc_representation=config.arc_representation, end=config.end)
+    if isinstance(family.system, ArcSwift):
+        family.system = ArcSwift(limit=config.distance_limit)
+    return family
+
+
+def chunks(rows: Sequence[int]) -> list[list[int]]:
+    """Places of sentences, shortest first, in groups of bounded size: similar lengths together leave little padding."""
+    groups: list[list[int]] = [[]]
+    for index in sorted(range(len(rows)), key=rows.__getitem__):
+        if groups[-1] and (len(groups[-1]) + 1) * rows[index] > ROWS_AT_ONCE:
+            groups.append([])
+        groups[-1].append(index)
+    return groups if rows else []
