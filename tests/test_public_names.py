@@ -17,6 +17,8 @@ def test_public_names() -> None:
         "DtgError",
         "__version__",
         "families",
+        "load",
+        "model",
         "projectivize",
         "read_conllu",
         "read_treebank",

@@ -1,10 +1,17 @@
 """dtg: language models that generate a sentence together with its syntax tree."""
 
+from __future__ import annotations
+
 import importlib
+from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from dtg.errors import DtgError
 from dtg.trees import DependencyTree, projectivize, read_conllu, read_treebank, write_conllu
+
+if TYPE_CHECKING:
+    from dtg.model import DecoderModel
 
 __version__ = "0.1.0"
 
@@ -13,6 +20,8 @@ __all__ = [
     "DtgError",
     "__version__",
     "families",
+    "load",
+    "model",
     "projectivize",
     "read_conllu",
     "read_treebank",
@@ -21,8 +30,15 @@ __all__ = [
 ]
 
 
+def load(path: str | Path, device: str = "cpu") -> DecoderModel:
+    """The model in a folder: one that was trained (RUN/best), or saved with `model.save`."""
+    from dtg.model import DecoderModel
+
+    return DecoderModel.load(path, device)
+
+
 def __getattr__(name: str) -> ModuleType:
     """Import what needs torch only when it is asked for: `dtg --help` and reading treebanks stay quick."""
-    if name in {"families", "transitions"}:
+    if name in {"families", "model", "transitions"}:
         return importlib.import_module(f"dtg.{name}")
     raise AttributeError(f"module 'dtg' has no attribute {name!r}")

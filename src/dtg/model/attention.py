@@ -9,9 +9,10 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from dtg.model.config import ModelConfig
-from dtg.model.layout import Layout
+from dtg.model.layout import Block, Layout
 from dtg.model.positions import sinusoids
 
 
@@ -37,19 +38,25 @@ class RelativeAttention(nn.Module):
 
     def forward(self, rows: Tensor, layout: Layout, biases: PositionBiases, encoded: Tensor) -> Tensor:
         """`encoded` (positions, width) are the sinusoids of `layout.positions`."""
-        blocks = layout.to_blocks(self.queries_keys_values(rows))  # (sentences, longest, 3 x inner)
-        parts = blocks.view(layout.sentences, layout.longest, 3, self.heads, self.head_width)
-        query, key, value = parts.permute(2, 0, 3, 1, 4)  # each (sentences, heads, longest, head width)
-        position = self.positions(encoded).view(-1, self.heads, self.head_width)
-        scores = (query + biases.content[:, None]) @ key.transpose(-1, -2)  # (sentences, heads, longest, longest)
-        by_position = (query + biases.position[:, None]) @ position.permute(1, 2, 0)  # (..., longest, positions)
-        scores = scores + by_position.gather(-1, layout.index.expand_as(scores))  # each key at its stack distance
-        scores = (scores / math.sqrt(self.head_width)).masked_fill(~layout.mask, -torch.inf)
-        # Empty places attend to nothing; their weights would be 0/0, and they are dropped by to_rows.
-        weights = scores.softmax(-1).masked_fill(~layout.mask, 0.0)
-        mixed = (weights @ value).transpose(1, 2).flatten(2)  # (sentences, longest, inner)
-        output: Tensor = self.output(layout.to_rows(mixed))
+        projected = self.queries_keys_values(rows)  # (rows, 3 x inner)
+        position = self.positions(encoded).view(-1, self.heads, self.head_width).permute(1, 2, 0)
+        mixed = [self._attend(projected, block, biases, position) for block in layout.blocks]
+        output: Tensor = self.output(torch.cat(mixed).index_select(0, layout.order))
         return output
+
+    def _attend(self, projected: Tensor, block: Block, biases: PositionBiases, position: Tensor) -> Tensor:
+        """(rows of the block, inner). `position` is (heads, head width, positions)."""
+        parts = projected.index_select(0, block.row)
+        parts = parts.view(block.sentences, block.longest, 3, self.heads, self.head_width)
+        query, key, value = parts.permute(2, 0, 3, 1, 4)  # each (sentences, heads, longest, head width)
+        query = query / math.sqrt(self.head_width)
+        by_content = (query + biases.content[:, None] / math.sqrt(self.head_width)) @ key.transpose(-1, -2)
+        by_position = (query + biases.position[:, None] / math.sqrt(self.head_width)) @ position
+        # Each key at its stack distance; one that is not attended to finds minus infinity behind the last position.
+        by_position = functional.pad(by_position, (0, 1), value=-torch.inf)
+        scores = by_content + by_position.gather(-1, block.index.expand_as(by_content))
+        mixed: Tensor = scores.softmax(-1) @ value  # (sentences, heads, longest, head width)
+        return mixed.transpose(1, 2).reshape(block.sentences * block.longest, -1).index_select(0, block.filled)
 
 
 def encode_positions(layout: Layout, like: Tensor, width: int) -> Tensor:

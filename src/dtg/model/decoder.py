@@ -14,6 +14,7 @@ from dtg.model.config import ModelConfig
 from dtg.model.layout import Layout
 
 NORM_EPSILON = 1e-5
+TRUNCATED_DEVIATION = 0.87962566  # of a standard normal cut off at two
 
 
 class FeedForward(nn.Module):
@@ -49,10 +50,9 @@ class Layer(nn.Module):
         assert biases is not None
         if self.pre_norm:
             rows = rows + self.dropout(self.attention(self.attention_norm(rows), layout, biases, encoded))
-            return rows + self.dropout(self.feedforward(self.feedforward_norm(rows)))
+            return rows + self.dropout(self.feedforward(self.feedforward_norm(rows)))  # type: ignore[no-any-return]
         rows = self.attention_norm(rows + self.dropout(self.attention(rows, layout, biases, encoded)))
-        output: Tensor = self.feedforward_norm(rows + self.dropout(self.feedforward(rows)))
-        return output
+        return self.feedforward_norm(rows + self.dropout(self.feedforward(rows)))  # type: ignore[no-any-return]
 
 
 class Decoder(nn.Module):
@@ -91,7 +91,7 @@ def initialise(decoder: nn.Module, config: ModelConfig, generator: torch.Generat
     """Weights as released: linear maps truncated normal with variance (2 / layers) / inputs, biases 0."""
     for module in decoder.modules():
         if isinstance(module, nn.Linear):
-            deviation = (2.0 / config.layers / module.in_features) ** 0.5
+            deviation = (2.0 / config.layers / module.in_features) ** 0.5 / TRUNCATED_DEVIATION
             nn.init.trunc_normal_(module.weight, 0.0, deviation, -2 * deviation, 2 * deviation, generator=generator)
             if module.bias is not None:
                 module.bias.zero_()

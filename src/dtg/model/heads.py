@@ -48,9 +48,7 @@ class FactoredHead(nn.Module):
         classes = self.class_log_probabilities(hidden, allowed)
         chosen = classes.gather(1, targets.class_[:, None])[:, 0]
         generating = (targets.token != NONE).nonzero()[:, 0]
-        tokens = token_logits(
-            hidden.index_select(0, generating), embedding[: self.symbols.predicted_tokens], self.bias
-        )
+        tokens = token_logits(hidden.index_select(0, generating), embedding[: self.symbols.predicted_tokens], self.bias)
         if allowed is not None and starts_word is not None:
             tokens = forbid_continuations(tokens, allowed.must_start_word[generating], starts_word)
         loss = functional.cross_entropy(tokens, targets.token[generating], reduction="none")

@@ -1,7 +1,7 @@
-"""How packed rows meet in attention: the rows of each sentence side by side in a block, as long as the longest sentence.
+"""How packed rows meet in attention: sentences of similar length side by side in blocks.
 
-Only attention is computed on blocks; everything else runs on packed rows, where nothing is padding. Batches should hold
-sentences of similar length: `padding` says which share of the blocks is empty.
+Only attention is computed on blocks; everything else runs on packed rows, where nothing is padding. A batch is cut into
+several blocks so that a long sentence does not make the short ones pay: `padding` says which share of the places is empty.
 """
 
 from __future__ import annotations
@@ -13,44 +13,76 @@ from torch import Tensor
 
 from dtg.families import PackedRows
 
+BLOCK_PLACES = 1024  # a block has about this many rows: enough work at once, little padding
+SLACK = 0.9  # sentences shorter than this share of the longest in a block start the next one
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some sentences of a batch, each padded to the longest of them."""
+
+    row: Tensor  # (sentences x longest,) the packed row at each place; any row where the place is empty
+    filled: Tensor  # (rows of this block,) the places that hold a row
+    index: Tensor  # (sentences, 1, longest, longest) which of the layout's positions a key is seen at; see `Layout`
+    sentences: int
+    longest: int
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where rows go, and who attends to whom. `positions` are the relative positions that occur."""
+    """A batch in blocks. A key that is not attended to has the index one past the last position."""
 
-    sentences: int
-    longest: int
-    place: Tensor  # (rows,) of each packed row among the sentences x longest places of the blocks
-    mask: Tensor  # (sentences, 1, longest, longest) bool: attended to
-    index: Tensor  # (sentences, 1, longest, longest) which of `positions` it is seen at
-    positions: Tensor  # (positions,)
+    blocks: tuple[Block, ...]
+    order: Tensor  # (rows,) where each packed row is in the blocks' filled places, one block after another
+    positions: Tensor  # (positions,) the relative positions that occur, in ascending order
     padding: float
 
     @classmethod
     def of(cls, packed: PackedRows) -> Layout:
+        device = packed.offsets.device
         lengths = packed.offsets.diff()
-        sentences, longest = len(lengths), int(lengths.max()) if len(lengths) else 0
-        sentence = torch.repeat_interleave(torch.arange(sentences, device=lengths.device), lengths)
-        row = torch.arange(len(packed), device=lengths.device)
-        place = row + (sentence * longest - packed.offsets[:-1][sentence])
-        dense = packed.dense()
-        lowest = int(packed.relative.min()) if len(packed) else 0
-        highest = int(packed.relative.max()) if len(packed) else 0
-        return cls(
-            sentences=sentences,
-            longest=longest,
-            place=place,
-            mask=dense.mask[:, None],
-            index=(dense.relative.long() - lowest)[:, None].clamp(min=0),
-            positions=torch.arange(lowest, highest + 1, device=lengths.device),
-            padding=1.0 - len(packed) / max(1, sentences * longest),
+        sizes: list[int] = lengths.tolist()
+        lowest, highest = int(packed.relative.min()), int(packed.relative.max())
+        positions = torch.arange(lowest, highest + 1, device=device)
+        blocks = tuple(
+            block_of(packed, torch.tensor(group, device=device), lengths, lowest, len(positions))
+            for group in groups(sizes)
         )
+        rows = torch.cat([block.row[block.filled] for block in blocks])
+        order = torch.empty_like(rows)
+        order[rows] = torch.arange(len(rows), device=device)
+        places = sum(block.sentences * block.longest for block in blocks)
+        return cls(blocks, order, positions, 1.0 - len(rows) / places)
 
-    def to_blocks(self, rows: Tensor) -> Tensor:
-        """(rows, ...) into (sentences, longest, ...); empty places are zero."""
-        blocks = rows.new_zeros(self.sentences * self.longest, *rows.shape[1:])
-        return blocks.index_copy(0, self.place, rows).view(self.sentences, self.longest, *rows.shape[1:])
 
-    def to_rows(self, blocks: Tensor) -> Tensor:
-        """And back."""
-        return blocks.reshape(self.sentences * self.longest, *blocks.shape[2:]).index_select(0, self.place)
+def groups(sizes: list[int]) -> list[list[int]]:
+    """Sentences of similar length together, the longest first."""
+    found: list[list[int]] = []
+    longest = 0
+    for sentence in sorted(range(len(sizes)), key=lambda i: -sizes[i]):
+        places = longest * len(found[-1]) if found else 0
+        fits = found and places + longest <= BLOCK_PLACES
+        similar = sizes[sentence] >= SLACK * longest or places < BLOCK_PLACES // 2
+        if not (fits and similar):
+            found.append([])
+            longest = sizes[sentence]
+        found[-1].append(sentence)
+    return found
+
+
+def block_of(packed: PackedRows, members: Tensor, lengths: Tensor, lowest: int, masked: int) -> Block:
+    """The block of these sentences."""
+    sizes = lengths[members]
+    longest = int(sizes.max())
+    column = torch.arange(longest, device=members.device)
+    inside = column < sizes[:, None]  # (sentences, longest)
+    first = packed.offsets[:-1][members][:, None]
+    row = torch.where(inside, first + column, first).flatten()
+    filled = inside.flatten().nonzero()[:, 0]
+    attends = packed.attends.index_select(0, row).view(len(members), longest, -1).long()  # (sentences, longest, keys)
+    relative = packed.relative.index_select(0, row).view_as(attends).long() - lowest
+    # Keys that are only padding go to one extra column, which is cut off.
+    key = torch.where(attends >= 0, attends - first[:, :, None], longest)
+    index = torch.full((len(members), longest, longest + 1), masked, device=members.device)
+    index.scatter_(2, key, relative)
+    return Block(row, filled, index[:, None, :, :longest], len(members), longest)

@@ -6,6 +6,7 @@ log p(x, y) sums over every predicted action, `<END>` included, in nats.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -22,7 +23,7 @@ from dtg.model.symbols import Symbols
 from dtg.transitions import Operation
 from dtg.transitions.arc_swift import ArcSwift
 from dtg.transitions.batch import ActionBatch, SentenceBatch
-from dtg.trees import DependencyTree, require_projective
+from dtg.trees import DependencyTree
 
 if TYPE_CHECKING:
     from dtg.families import ArcRepresentation
@@ -64,9 +65,12 @@ class DecoderModel(nn.Module):
         self.released_ids: dict[str, int] | None = None
         starts_word = None if tokenizer is None else tokenizer.starts_word.clone()
         self.register_buffer("starts_word", starts_word, persistent=False)
+        self.starts_word: Tensor | None
 
     @classmethod
-    def create(cls, config: ModelConfig, tokenizer: Tokenizer | None = None, seed: int = 0, root: int = 1) -> DecoderModel:
+    def create(
+        cls, config: ModelConfig, tokenizer: Tokenizer | None = None, seed: int = 0, root: int = 1
+    ) -> DecoderModel:
         """A new model with random weights; `root` is the piece of the `<ROOT>` row where no tokenizer says it."""
         if tokenizer is not None:
             if tokenizer.size != config.vocabulary:
@@ -93,6 +97,19 @@ class DecoderModel(nn.Module):
         from dtg.model.released import build
 
         return build(cls, state_dict, ids, family, head, arc_representation)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model into a folder: config.json, model.safetensors, and tokenizer.model if there is one."""
+        from dtg.model.saving import save
+
+        save(self, Path(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path, device: torch.device | str = "cpu") -> DecoderModel:
+        """A model from a folder that `save` wrote."""
+        from dtg.model.saving import load
+
+        return load(cls, Path(folder), device)
 
     @property
     def device(self) -> torch.device:
@@ -169,7 +186,9 @@ class DecoderModel(nn.Module):
         for tree, words in zip(trees, pieces, strict=True):
             self.family.system.check(tree)
             if wrong := [piece for word in words for piece in word if not 0 <= piece < self.config.vocabulary]:
-                raise InputError(f"piece {wrong[0]} is not in the vocabulary, which has {self.config.vocabulary} pieces.")
+                raise InputError(
+                    f"piece {wrong[0]} is not in the vocabulary, which has {self.config.vocabulary} pieces."
+                )
         return SentenceBatch.of(trees, pieces, self.device)
 
     def _ends(self, actions: ActionBatch, places: Tensor) -> Tensor | None:

@@ -1,0 +1,171 @@
+"""A model computed the slow way: the twins' rows, one row and one key at a time, from the formulas.
+
+It shares nothing with `dtg.model` but the weights and the numbering of symbols.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from dtg import DependencyTree
+from dtg.families import Kind, Row
+from dtg.model import DecoderModel
+from dtg.model.decoder import Layer
+from dtg.model.heads import FactoredHead
+from dtg.transitions import GEN, Action, Operation
+from tests.twins import TWINS
+
+
+def naive_rows(model: DecoderModel, tree: DependencyTree, pieces: Sequence[Sequence[int]]) -> list[Row]:
+    """The twin's rows, with piece ids as words; in released models the last arc is one row that predicts."""
+    names = [[str(piece) for piece in word] for word in pieces]
+    actions = model.family.system.oracle(tree)
+    rows = list(TWINS[model.config.family](actions, names, model.config.arc_representation))
+    if model.config.end == "pop_root":
+        last = -2 if rows[-1].kind == Kind.STACK else -1
+        arc = rows[last]
+        reads = tuple("POPROOT" if name.startswith("RIGHTARC") else name for name in arc.reads)
+        kept = rows[:last]
+        kept[-1] = replace(kept[-1], predicts="POPROOT")
+        rows = [*kept, replace(arc, reads=reads, predicts="<END>")]
+    return rows
+
+
+def token_of(model: DecoderModel, name: str) -> int:
+    """The embedding that a word of a row stands for."""
+    if name == "<ROOT>":
+        return model.root
+    if name == "POPROOT":
+        return model.symbols.pop_root_token
+    if match := re.fullmatch(r"(LEFTARC|RIGHTARC|POP)(2?)(?:\[(\d+)\])?", name):
+        key = (Operation[match[1]], int(match[3] or 1))
+        table = model.symbols.second_row_tokens if match[2] else model.symbols.operation_tokens
+        return table[key]
+    return int(name)
+
+
+def sinusoid(position: int, width: int) -> Tensor:
+    angles = [position / 10000 ** (2 * i / width) for i in range(width // 2)]
+    return torch.tensor([math.sin(a) for a in angles] + [math.cos(a) for a in angles], dtype=torch.float64)
+
+
+def norm(module: torch.nn.Module, x: Tensor) -> Tensor:
+    assert isinstance(module, torch.nn.LayerNorm)
+    centred = x - x.mean()
+    return centred / (centred.pow(2).mean() + 1e-5).sqrt() * module.weight + module.bias
+
+
+def hidden_vectors(model: DecoderModel, rows: Sequence[Row]) -> list[Tensor]:
+    """The decoder, row by row."""
+    config, decoder = model.config, model.decoder
+    vectors = [
+        sum((decoder.embedding.weight[token_of(model, n)] for n in r.reads), torch.zeros(config.width)) for r in rows
+    ]
+    vectors = [v.double() for v in vectors]
+    for layer in decoder.layers:
+        assert isinstance(layer, Layer)
+        biases = decoder.biases or layer.biases
+        assert biases is not None
+        heads, size = config.attention_heads, config.head_width
+
+        inputs = [norm(layer.attention_norm, x) if config.norm == "pre" else x for x in vectors]
+        projected = [layer.attention.queries_keys_values.weight @ x for x in inputs]
+        parts = [p.view(3, heads, size) for p in projected]
+        after = []
+        for row, x in zip(rows, vectors, strict=True):
+            mixed = []
+            for h in range(heads):
+                query = parts[row.index][0, h]
+                scores = []
+                for key, relative in zip(row.attends, row.relative, strict=True):
+                    place = (layer.attention.positions.weight @ sinusoid(relative, config.width)).view(heads, size)[h]
+                    content = (query + biases.content[h]) @ parts[key][1, h]
+                    scores.append((content + (query + biases.position[h]) @ place) / math.sqrt(size))
+                weights = torch.stack(scores).softmax(0)
+                mixed.append(weights @ torch.stack([parts[key][2, h] for key in row.attends]))
+            attended = x + layer.attention.output.weight @ torch.cat(mixed)
+            if config.norm == "post":
+                attended = norm(layer.attention_norm, attended)
+            into = norm(layer.feedforward_norm, attended) if config.norm == "pre" else attended
+            inner = layer.feedforward.inner.weight @ into + layer.feedforward.inner.bias
+            inner = inner.relu() if config.activation == "relu" else torch.nn.functional.gelu(inner)
+            out = attended + layer.feedforward.outer.weight @ inner + layer.feedforward.outer.bias
+            after.append(norm(layer.feedforward_norm, out) if config.norm == "post" else out)
+        vectors = after
+    return [norm(decoder.final_norm, x) for x in vectors] if config.norm == "pre" else vectors
+
+
+@torch.no_grad()
+def naive_score(
+    model: DecoderModel, tree: DependencyTree, pieces: Sequence[Sequence[int]], *, constrained: bool = False
+) -> float:
+    """log p(x, y), prediction by prediction."""
+    rows = naive_rows(model, tree, pieces)
+    hidden = hidden_vectors(model, rows)
+    system = model.family.system
+    state, total, open_word = system.initial(), 0.0, False
+    actions = iter(system.oracle(tree))
+    pending: Iterator[int] = iter(())
+    words = iter(pieces)
+    for row in rows:
+        if row.predicts is None:
+            continue
+        legal = {(a.operation, a.distance or 1) for a in system.legal(state)} if constrained else None
+        total += float(naive_prediction(model, hidden[row.index], row.predicts, legal, open_word))
+        piece = next(pending, None)
+        if piece is not None:
+            continue  # a piece that goes on with its word
+        action: Action = next(actions)
+        if action.operation == Operation.GEN:
+            pending = iter(next(words)[1:])
+            action = GEN(action.word)
+        state = system.apply(state, action)
+        open_word = action.operation == Operation.GEN
+    return total
+
+
+def naive_prediction(
+    model: DecoderModel, hidden: Tensor, predicts: str, legal: set[tuple[Operation, int]] | None, open_word: bool
+) -> Tensor:
+    """The log-probability of one prediction, both heads, from the definition."""
+    symbols, head = model.symbols, model.head
+    kind = Operation.GEN if predicts.startswith("GEN") or predicts == "POPROOT" else None
+    token = int(predicts[4:-1]) if predicts.startswith("GEN") else symbols.pop_root_token
+    key: Operation | tuple[Operation, int] = Operation.END
+    if match := re.fullmatch(r"(LEFTARC|RIGHTARC|POP)(?:\[(\d+)\])?", predicts):
+        key = (Operation[match[1]], int(match[2] or 1))
+    if predicts == "<END>":
+        token = symbols.end_token
+    elif kind is None:
+        token = symbols.operation_tokens[key] if not symbols.classes else -1  # type: ignore[index]
+    embedding = model.decoder.embedding.weight[: symbols.predicted_tokens].double()
+    logits = embedding @ hidden + (head.bias if head.bias is not None else 0.0)
+    if legal is not None:
+        if not open_word and model.starts_word is not None:
+            logits[: symbols.pieces][~model.starts_word] = -math.inf
+        if not symbols.classes:
+            if (Operation.GEN, 1) not in legal:
+                logits[: symbols.pieces] = -math.inf
+            for operation, number in symbols.operation_tokens.items():
+                if operation not in legal:
+                    logits[number] = -math.inf
+            if (Operation.END, 1) not in legal:
+                logits[symbols.end_token] = -math.inf
+    result = torch.zeros((), dtype=torch.float64)
+    if token >= 0:
+        result = result + logits.log_softmax(0)[token]
+    if symbols.classes:
+        assert isinstance(head, FactoredHead)
+        classes = head.outer.weight @ (head.inner.weight @ hidden + head.inner.bias).relu() + head.outer.bias
+        if legal is not None:
+            for name, number in symbols.classes.items():
+                if (name if isinstance(name, tuple) else (name, 1)) not in legal:
+                    classes[number] = -math.inf
+        result = result + classes.log_softmax(0)[symbols.classes[kind if kind is not None else key]]
+    return result
