@@ -18,14 +18,18 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
+# Two test processes of one thread each: threads that wait for each other's cores are slower than none.
+unit slow: export OMP_NUM_THREADS = 1
 unit: $(READY)
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" -n 2
 
 slow: $(READY)
 	$(BIN)/pytest -m slow -n 2
 
 benchmark: $(READY)
 	$(BIN)/python -m benchmarks.rows
+	$(BIN)/python -m benchmarks.attention
+	$(BIN)/python -m benchmarks.training
 
 # PIP_CONSTRAINT reaches the build environment too, so that nothing is picked freely there.
 $(READY): pyproject.toml constraints.txt

@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-from benchmarks.rows import best_of, newswire_like
+from benchmarks.rows import a_batch, best_of
 from dtg import families
 from dtg.families import PackedRows, pack
 from dtg.model import DecoderModel, ModelConfig
@@ -53,7 +53,7 @@ def main() -> None:
     for name in ("dtg", "txl-trans"):
         for mean in (12, 22, 44):
             model = DecoderModel.create(ModelConfig(family=name))
-            trees, pieces = newswire_like(32, float(mean), seed=1)
+            trees, pieces = a_batch(32, float(mean))
             batch = model.encode(trees, pieces)
             packed = pack(families.get(name), model.family.system.derive(batch), model.root)
             layout = Layout.of(packed)

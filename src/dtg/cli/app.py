@@ -11,6 +11,8 @@ import typer
 from dtg import __version__
 from dtg.cli.info import info
 from dtg.cli.inspect import inspect
+from dtg.cli.prepare import SeveralFiles, prepare
+from dtg.cli.train import train
 from dtg.errors import DtgError
 
 app = typer.Typer(
@@ -23,6 +25,8 @@ app = typer.Typer(
 )
 app.command("inspect")(inspect)
 app.command("info")(info)
+app.command("prepare", cls=SeveralFiles)(prepare)
+app.command("train")(train)
 
 
 def show_version(wanted: bool) -> None:

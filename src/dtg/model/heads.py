@@ -39,7 +39,7 @@ class FactoredHead(nn.Module):
         logits: Tensor = self.outer(functional.relu(self.inner(hidden)))
         if allowed is not None:
             logits = logits.masked_fill(~allowed.classes, -torch.inf)
-        return logits.log_softmax(-1)
+        return precise(logits).log_softmax(-1)
 
     def forward(
         self, hidden: Tensor, targets: Targets, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None
@@ -51,7 +51,7 @@ class FactoredHead(nn.Module):
         tokens = token_logits(hidden.index_select(0, generating), embedding[: self.symbols.predicted_tokens], self.bias)
         if allowed is not None and starts_word is not None:
             tokens = forbid_continuations(tokens, allowed.must_start_word[generating], starts_word)
-        loss = functional.cross_entropy(tokens, targets.token[generating], reduction="none")
+        loss = functional.cross_entropy(precise(tokens), targets.token[generating], reduction="none")
         return chosen.index_add(0, generating, -loss)
 
 
@@ -75,11 +75,16 @@ class JointHead(nn.Module):
                 pieces = forbid_continuations(pieces, allowed.must_start_word, starts_word)
             pieces = pieces.masked_fill(~may_generate, -torch.inf)
             logits = torch.cat([pieces, operations.masked_fill(~others, -torch.inf)], dim=1)
-        return -functional.cross_entropy(logits, targets.token, reduction="none")
+        return -functional.cross_entropy(precise(logits), targets.token, reduction="none")
 
 
 def token_logits(hidden: Tensor, embedding: Tensor, bias: Tensor | None) -> Tensor:
     return functional.linear(hidden, embedding, bias)
+
+
+def precise(logits: Tensor) -> Tensor:
+    """Probabilities are computed in float32 at least, also where matrices are multiplied in less."""
+    return logits.float() if logits.dtype in (torch.bfloat16, torch.float16) else logits
 
 
 def forbid_continuations(logits: Tensor, must_start_word: Tensor, starts_word: Tensor) -> Tensor:

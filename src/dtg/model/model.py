@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from dtg import families
 from dtg.errors import ConfigError, InputError
 from dtg.families import Family, PackedRows, pack
+from dtg.losses import BatchLoss
 from dtg.model.config import HeadName, ModelConfig
 from dtg.model.decoder import Decoder, initialise
 from dtg.model.heads import Allowed, FactoredHead, JointHead
@@ -31,16 +32,6 @@ if TYPE_CHECKING:
 
 EMBEDDING_RATE = 2.0  # the paper's multiplier of the learning rate of embeddings
 ROWS_AT_ONCE = 20_000  # in scoring: bounds memory
-
-
-class BatchLoss(NamedTuple):
-    """What a batch of training data costs."""
-
-    total: Tensor  # scalar: the sum of -log p over everything predicted
-    predicted: int  # how many predictions
-    words: int
-    pieces: int
-    padding: float = 0.0  # share of the computation that was spent on padding
 
 
 class Predictions(NamedTuple):

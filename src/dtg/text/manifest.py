@@ -1,0 +1,80 @@
+"""What a prepared corpus says of itself: `manifest.json`, written last, checked first."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dtg.errors import CorpusError
+from dtg.text.arrays import file_hash
+
+FORMAT_VERSION = 1
+MANIFEST = "manifest.json"
+TOKENIZER = "tokenizer.model"
+AGAIN = "Prepare the corpus again into another folder, or remove this one first."
+
+Manifest = Mapping[str, Any]
+
+
+def describe_file(folder: Path, path: Path) -> dict[str, Any]:
+    """A file's place in the folder, size and hash."""
+    return {"file": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size, "sha256": file_hash(path)}
+
+
+def content_hash(manifest: Manifest) -> str:
+    """One hash of all that a model can see; where the inputs lay, and what was said about them, does not count."""
+    content = {
+        "format_version": manifest["format_version"],
+        "tokenizer": manifest["tokenizer"]["sha256"],
+        "relations": manifest["relations"],
+        "splits": {
+            name: {array: described["sha256"] for array, described in split["arrays"].items()}
+            for name, split in manifest["splits"].items()
+        },
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    """Write it with its hash; the keys stay in the order a person wants to read them."""
+    manifest["hash"] = content_hash(manifest)
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read it, and check that it is one that this version understands and that nobody altered."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        what = f"there is no {MANIFEST} in it" if folder.is_dir() else "there is no such folder"
+        raise CorpusError(f"{folder} is not a prepared corpus: {what}. Make one with: dtg prepare --out {folder}")
+    try:
+        manifest: Any = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise CorpusError(f"{path} is damaged: {error}. {AGAIN}") from None
+    version = manifest.get("format_version") if isinstance(manifest, dict) else None
+    if version != FORMAT_VERSION:
+        raise CorpusError(f"{path} has format version {version}; this dtg reads version {FORMAT_VERSION}. {AGAIN}")
+    try:
+        is_whole = manifest["hash"] == content_hash(manifest)
+    except (KeyError, TypeError, AttributeError):
+        is_whole = False
+    if not is_whole:
+        raise CorpusError(f"{path} is damaged: it does not agree with its own hash. {AGAIN}")
+    result: Manifest = manifest
+    return result
+
+
+def check_files(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
+    """Every file is there in its full size; the tokenizer, or with `thorough` each, has the hash it had when written."""
+    arrays = [described for split in manifest["splits"].values() for described in split["arrays"].values()]
+    for described in (manifest["tokenizer"], *arrays):
+        path = folder / described["file"]
+        if not path.is_file():
+            raise CorpusError(f"the corpus is incomplete: {path} is missing. {AGAIN}")
+        if (size := path.stat().st_size) != described["bytes"]:
+            raise CorpusError(f"{path} has {size:,} bytes; {described['bytes']:,} are expected. {AGAIN}")
+        if (thorough or described is manifest["tokenizer"]) and file_hash(path) != described["sha256"]:
+            raise CorpusError(f"{path} was altered: it does not have the hash that the manifest gives. {AGAIN}")

@@ -1,0 +1,141 @@
+"""Words to pieces and back: a SentencePiece model in, one sequence of pieces for each word out.
+
+Every word is encoded on its own, so words and pieces align exactly: the first piece of a word begins with U+2581 (▁) and
+no later one does. Nothing is normalised. A space inside a word ("10 000") becomes U+00A0, which is how it comes back;
+everything else comes back as it was. Characters that the model does not know are spelt in bytes, and so is a whole word
+that SentencePiece would not give back (one that holds a literal ▁).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+from sentencepiece import SentencePieceProcessor
+from torch import Tensor
+
+from dtg.errors import TokenizerError
+from dtg.files import replacing
+from dtg.text.tokenizer_training import TokenizerTraining, train_model
+
+WORD_START = "\u2581"
+SPACE_IN_WORD = "\u00a0"
+CACHED_WORDS = 200_000
+# What a model that normalises would change: a ligature, a zero-width space, a decomposed letter, a full-width letter.
+UNTOUCHED = ("\ufb01", "\u200b", "e\u0301", "\uff21", "a\u00a0\u00a0b")
+ADVICE = "Train one with dtg prepare, or with spm_train --byte_fallback --normalization_rule_name=identity."
+
+
+class Tokenizer:
+    """Pieces by number. `root` is what the `<ROOT>` row reads; `starts_word` (size,) marks the pieces that begin words.
+
+    `training` says how the model was trained, if this process did it.
+    """
+
+    def __init__(self, model: bytes, *, training: TokenizerTraining | None = None, origin: str = "this model") -> None:
+        try:
+            self._processor = SentencePieceProcessor(model_proto=model)
+        except RuntimeError:
+            raise TokenizerError(f"{origin} is not a SentencePiece model, or is damaged. {ADVICE}") from None
+        self._model, self.training = model, training
+        self.hash = hashlib.sha256(model).hexdigest()
+        ids = range(self._processor.get_piece_size())
+        self.size = len(ids)
+        self._pieces = [self._processor.id_to_piece(id) for id in ids]
+        self._starts = [self._is_text(id) and self._pieces[id].startswith(WORD_START) for id in ids]
+        self.starts_word: Tensor = torch.tensor(self._starts)  # (size,) bool
+        self._surfaces = [self._surface(id) for id in ids]
+        self.root = self._processor.bos_id()
+        # Byte fallback leaves <unk> without a use, so it can pad where a model has no piece for that.
+        self.pad = self._processor.pad_id() if self._processor.pad_id() >= 0 else self._processor.unk_id()
+        self._bytes = {self._surfaces[id][0]: id for id in ids if self._processor.is_byte(id)}
+        self._word_start = self._processor.piece_to_id(WORD_START)
+        self._check(origin)
+        # Bounded, so that a corpus of any size can go through; most words of a text are among those cached.
+        self._cached = lru_cache(maxsize=CACHED_WORDS)(self._encode)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Tokenizer:
+        """Read a `.model` file."""
+        path = Path(path)
+        if not path.is_file():
+            raise TokenizerError(f"cannot read the tokenizer {path}: there is no such file.")
+        return cls(path.read_bytes(), origin=str(path))
+
+    @classmethod
+    def train(cls, words: Iterable[str], size: int) -> Tokenizer:
+        """A model of at most `size` pieces for these words; the same words, in any order, give the same model."""
+        model, training = train_model((spaces_kept(word) for word in words), size)
+        return cls(model, training=training)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model whole, or not at all."""
+        with replacing(Path(path)) as temporary:
+            temporary.write_bytes(self._model)
+
+    def encode(self, word: str) -> tuple[int, ...]:
+        """The pieces of one word: the first is word-initial, the others are not."""
+        return self._cached(word)
+
+    def encode_all(self, words: Sequence[str]) -> list[tuple[int, ...]]:
+        """The pieces of each word."""
+        encode = self._cached
+        return [encode(word) for word in words]
+
+    def piece(self, id: int) -> str:
+        """The piece as the model writes it, such as `▁differ` or `<0xE2>`."""
+        if not 0 <= id < self.size:
+            raise TokenizerError(f"there is no piece {id}; the vocabulary has pieces 0 to {self.size - 1}.")
+        return self._pieces[id]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The word again. Of several words, those after the first are set off by spaces."""
+        text = b"".join(b" " * self._starts[id] + self._surfaces[id] for id in ids)
+        if len(ids) and self._starts[ids[0]]:
+            text = text[1:]
+        return text.decode("utf-8", errors="replace")  # a model may generate bytes that spell no character
+
+    def _encode(self, word: str) -> tuple[int, ...]:
+        written = spaces_kept(word)
+        try:
+            spelt = written.encode()
+        except UnicodeEncodeError:
+            raise TokenizerError(f"the word {word!r} holds half a surrogate pair, which no text can contain.") from None
+        if not spelt:
+            raise TokenizerError(f"the word {word!r} has no pieces; a word needs at least one character.")
+        ids: tuple[int, ...] = tuple(self._processor.encode(written))
+        aligned = ids and self._starts[ids[0]] and not any(self._starts[id] for id in ids[1:])
+        if aligned and self.decode(ids) == written:
+            return ids
+        return (self._word_start, *(self._bytes[byte] for byte in spelt))
+
+    def _is_text(self, id: int) -> bool:
+        kinds = (self._processor.is_control, self._processor.is_unknown, self._processor.is_byte)
+        return not any(is_kind(id) for is_kind in kinds)
+
+    def _surface(self, id: int) -> bytes:
+        """What the piece stands for in a text, without its ▁."""
+        if self._processor.is_byte(id):
+            return bytes([int(self._pieces[id][3:5], 16)])  # <0xE2>
+        return self._pieces[id].removeprefix(WORD_START).encode() if self._is_text(id) else b""
+
+    def _check(self, origin: str) -> None:
+        if self.root < 0:
+            raise TokenizerError(f"{origin} has no piece <s>, which the <ROOT> row reads. {ADVICE}")
+        if len(self._bytes) < 256:
+            raise TokenizerError(f"{origin} has no byte fallback, so some words would have no pieces. {ADVICE}")
+        if not self._starts[self._word_start]:
+            raise TokenizerError(
+                f"{origin} has no piece {WORD_START}, which begins words that it does not know. {ADVICE}"
+            )
+        for word in UNTOUCHED:
+            if self.decode(self._processor.encode(word)) != word:
+                raise TokenizerError(f"{origin} changes words: {word!r} does not come back as it was. {ADVICE}")
+
+
+def spaces_kept(word: str) -> str:
+    """The word as it is encoded: SentencePiece would begin a new word at a space."""
+    return word.replace(" ", SPACE_IN_WORD)

@@ -1,0 +1,57 @@
+"""Plain text to words: one text in English in, its words as UD English writes them, with their places, out.
+
+The rules are those of spaCy's English tokenizer (no trained model is involved): "don't" is "do" and "n't", punctuation
+stands alone; but runs of marks ("!!") stay together. docs/text.md has the measurements that speak for it, and says where
+it differs from the treebanks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from dtg.errors import MissingExtraError
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word and where it stands in the text: `text[start:end]` is the word."""
+
+    text: str
+    start: int
+    end: int
+
+
+# UD English writes a run of marks as one word: "!!!", "?!", "*****". spaCy gives them one by one.
+RUN = re.compile(r"[!?]+|([=*_$<>~])\1*")
+
+
+def split_words(text: str) -> list[Word]:
+    """The words of a text; what is between them is white space.
+
+    >>> [word.text for word in split_words("I don't know!!")]
+    ['I', 'do', "n't", 'know', '!!']
+    """
+    words = list[Word]()
+    for token in english()(text):
+        if token.is_space:
+            continue
+        start, end = token.idx, token.idx + len(token.text)
+        if words and words[-1].end == start and RUN.fullmatch(text, words[-1].start, end):
+            start = words.pop().start
+        words.append(Word(text[start:end], start, end))
+    return words
+
+
+@cache
+def english() -> Callable[[str], Iterable[Any]]:
+    """Imported when it is needed: it takes two seconds."""
+    try:
+        import spacy
+    except ImportError:
+        raise MissingExtraError("spaCy", "text", "splitting plain text into words") from None
+    tokenizer: Callable[[str], Iterable[Any]] = spacy.blank("en").tokenizer
+    return tokenizer

@@ -1,0 +1,58 @@
+"""RUN/log.jsonl: one JSON object per line. The first says what the run is, the others what happened at which step.
+
+    {"format_version": 1, "kind": "run", ...}
+    {"kind": "train", "step": 10, "loss": 5.1, ..., "time": {"seconds": 3.2, "words_per_second": 9120.0}}
+    {"kind": "dev", "step": 200, "loss": 4.0, ..., "time": {...}}
+
+Only what is under `time` depends on the machine. A checkpoint knows how long the log was; resuming cuts it back to that,
+so that the log of a run that was killed is the log of one that was not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dtg.files import FORMAT_VERSION
+
+
+class Log:
+    """The log of a run, open for appending; `length` is in bytes."""
+
+    def __init__(self, path: Path, length: int, warn: Callable[[str], None]) -> None:
+        present = path.stat().st_size if path.is_file() else 0
+        if present < length:
+            warn(f"{path} is shorter than when the checkpoint was written ({present:,} bytes, not {length:,}).")
+        self.path, self.length = path, min(present, length)
+        self.file = path.open("ab")
+        self.file.truncate(self.length)
+
+    def start(self, run: Mapping[str, Any]) -> None:
+        self.write("run", run, first={"format_version": FORMAT_VERSION})
+
+    def write(self, kind: str, record: Mapping[str, Any], first: Mapping[str, Any] | None = None) -> None:
+        line = json.dumps({**(first or {}), "kind": kind, **record}, ensure_ascii=False, allow_nan=False) + "\n"
+        data = line.encode("utf-8")
+        self.file.write(data)
+        self.file.flush()
+        self.length += len(data)
+
+    def force_to_disk(self) -> None:
+        os.fsync(self.file.fileno())
+
+    def close(self) -> None:
+        self.file.close()
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The records of a log; what a killed process left unfinished at the end is left out."""
+    records = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            records.append(json.loads(line))
+        except ValueError:
+            break
+    return records

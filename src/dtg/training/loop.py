@@ -1,0 +1,194 @@
+"""Training: a model, a corpus and a configuration in; a run folder out (recorder.py), and how it ended.
+
+Same inputs, same numbers: killed at any moment and resumed, a run ends in the weights of one that never stopped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from dtg.errors import InputError
+from dtg.training.config import TrainingConfig
+from dtg.training.learner import Learner
+from dtg.training.recorder import Recorder
+from dtg.training.report import DevScore, Progress, Reporter, Silence
+from dtg.training.run import RunState, check_fresh, check_same, identity
+from dtg.training.runtime import Runtime, RuntimeOptions, deterministic
+from dtg.training.sampler import Sampler, Step
+from dtg.training.schedule import Schedule
+from dtg.training.stopping import Stopper
+from dtg.training.tally import Tally
+from dtg.training.task import Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended, or was suspended."""
+
+    step: int
+    steps: int
+    finished: str | None  # "complete", "early" (dev no longer improved), or None: suspended, to be resumed
+    best_loss: float | None
+    best_step: int | None
+    test: Tally | None
+    signal: int | None  # what suspended it, if a signal did
+    is_main: bool  # whether this process is the one to tell
+
+
+def train(
+    model: nn.Module,
+    corpus: Corpus,
+    config: TrainingConfig,
+    out: Path,
+    *,
+    model_table: Mapping[str, Any],
+    options: RuntimeOptions | None = None,
+    resume: bool = False,
+    max_minutes: float | None = None,
+    score_test: bool = False,
+    reporter: Reporter | None = None,
+) -> Outcome:
+    """Train a `Trainable` from scratch, or resume; `model_table` describes the model, so that only its equal is resumed."""
+    check_splits(corpus, score_test)
+    runtime = Runtime(options or RuntimeOptions())
+    listener = (reporter or Reporter()) if runtime.is_main else Silence()
+    with Stopper(max_minutes) as stopper, deterministic():
+        run = TrainingRun(model, corpus, config, out, model_table, runtime, stopper, listener)
+        try:
+            run.begin(resume)
+            run.train()
+            test = run.score_test() if score_test and run.state.finished else None
+        finally:
+            run.recorder.close()
+        runtime.wait()
+    state, steps = run.state, run.sampler.plan.steps
+    best = (state.best_loss, state.best_step)
+    return Outcome(state.step, steps, state.finished, *best, test, stopper.signal, runtime.is_main)
+
+
+class TrainingRun:
+    """One run, as one process sees it."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        corpus: Corpus,
+        config: TrainingConfig,
+        out: Path,
+        model_table: Mapping[str, Any],
+        runtime: Runtime,
+        stopper: Stopper,
+        reporter: Reporter,
+    ) -> None:
+        self.corpus, self.config, self.runtime = corpus, config, runtime
+        self.stopper, self.reporter = stopper, reporter
+        split = corpus.splits["train"]
+        self.sampler = Sampler(split.piece_counts, split.word_counts, config, config.accumulate * runtime.processes)
+        schedule = Schedule.of(config, self.sampler.plan.steps)
+        self.identity = identity(model_table, config, corpus, self.sampler.plan, schedule, runtime.options.precision)
+        self.learner = Learner(model, config, schedule, runtime)
+        self.recorder = Recorder(out, config.keep, runtime.is_main, reporter)
+        self.state = RunState()
+
+    def begin(self, resume: bool) -> None:
+        """Find out where to start. Nothing is written before it is clear that this run may write here."""
+        out, store = self.recorder.out, self.recorder.store
+        if not resume:
+            check_fresh(out, store.folders())
+        else:
+            checkpoint = store.newest(self.reporter.warn)
+            if checkpoint is None:
+                self.reporter.note(f"{out} has no checkpoint yet; starting from the beginning.")
+            else:
+                check_same(checkpoint.state["run"], self.identity, out)
+                self.state = self.recorder.restore(checkpoint, self.learner)
+                self.learner.skipped = self.state.skipped
+        self.runtime.wait()  # all have looked before the first one writes
+        self.recorder.open(self.identity, self.state)
+        self.reporter.started(self.sampler.plan, self.state.step, self.state.words)
+
+    def train(self) -> None:
+        """Take steps until the end, or until dev no longer improves, or until asked to stop."""
+        state = self.state
+        if state.finished:
+            self.reporter.note(f"the run was finished at step {state.step:,}; there is nothing left to train.")
+            return
+        begun = time.monotonic() - state.seconds
+        for step in self.sampler.steps_from(state.step):
+            started = time.monotonic()
+            tally, norm, stop = self.learner.update(step, self.corpus.splits["train"], self.stopper.wanted)
+            state.step, state.epoch, state.skipped = step.number + 1, step.epoch, self.learner.skipped
+            state.words += tally.words
+            state.window += tally
+            state.window_seconds += time.monotonic() - started
+            state.seconds = time.monotonic() - begun
+            rate = self.learner.schedule.rate(step.number)
+            self.reporter.stepped(Progress(state.step, state.epoch, state.words, tally, rate, norm, state.seconds))
+            is_last = state.step == self.sampler.plan.steps
+            if is_last or state.step % self.config.log_every == 0:
+                self.log_training(rate, norm)
+            if is_last or self.wants_dev(step):
+                self.score_dev()
+                state.seconds = time.monotonic() - begun
+                if 0 < self.config.patience <= state.waited:
+                    state.finished = "early"
+            if is_last:
+                state.finished = "complete"
+            if stop or state.finished or state.step % self.config.checkpoint_every == 0:
+                self.recorder.checkpoint(self.learner, state, self.identity)
+            if stop or state.finished:
+                break
+        self.recorder.draw(at_end=True)
+
+    def wants_dev(self, step: Step) -> bool:
+        """After every epoch, or after so many steps."""
+        return self.state.step % self.config.dev_every == 0 if self.config.dev_every else step.ends_epoch
+
+    def score_dev(self) -> None:
+        """Read dev; keep the model if it was never better."""
+        state = self.state
+        tally = self.learner.score(self.corpus.splits["dev"])
+        improved = state.best_loss is None or tally.loss < state.best_loss
+        if improved:
+            state.best_loss, state.best_step, state.waited = tally.loss, state.step, 0
+            self.recorder.best(self.learner)
+        else:
+            state.waited += 1
+        self.recorder.write("dev", {**self.place(), **tally.summary(), "best": improved, **self.clock()})
+        self.reporter.scored(DevScore(state.step, tally, improved))
+        self.recorder.draw()
+
+    def score_test(self) -> Tally:
+        """Read the test set with the weights that were best on dev."""
+        self.recorder.restore_best(self.learner)
+        tally = self.learner.score(self.corpus.splits["test"])
+        self.recorder.write("test", {"best_step": self.state.best_step, **tally.summary()})
+        return tally
+
+    def log_training(self, rate: float, norm: float) -> None:
+        """A line for the steps since the last one."""
+        state = self.state
+        speed = {"words_per_second": round(state.window.words / max(state.window_seconds, 1e-9), 1)}
+        scores = {**state.window.summary(), "rate": rate, "gradient_norm": norm, "skipped": state.skipped}
+        self.recorder.write("train", {**self.place(), **scores, **self.clock(speed)})
+        state.window, state.window_seconds = Tally(), 0.0
+
+    def place(self) -> dict[str, int]:
+        return {"step": self.state.step, "epoch": self.state.epoch + 1, "words": self.state.words}
+
+    def clock(self, speed: Mapping[str, float] | None = None) -> dict[str, dict[str, float]]:
+        """All that may differ between two equal runs."""
+        return {"time": {"seconds": round(self.state.seconds, 3), **(speed or {})}}
+
+
+def check_splits(corpus: Corpus, score_test: bool) -> None:
+    """Raise unless the corpus has what will be read."""
+    for name, needed in (("train", True), ("dev", True), ("test", score_test)):
+        if needed and (name not in corpus.splits or not len(corpus.splits[name])):
+            raise InputError(f"the corpus has no {name} sentences; prepare it again with --{name} FILE.")

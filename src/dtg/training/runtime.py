@@ -1,0 +1,139 @@
+"""Processes, devices and precision: Hugging Face Accelerate set up, a model made ready for it.
+
+Accelerate finds out how the command was launched (alone, torchrun, accelerate launch), places the model, wraps it for
+data parallelism, and scales the loss where float16 needs it. Sharding (FSDP) is torch's own `fully_shard`, because
+Accelerate's does not run on CPUs and could not be tested here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from dtg.errors import InputError, MissingExtraError
+from dtg.files import check_choice
+
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
+PRECISIONS = ("no", "bf16", "fp16")
+DEVICES = ("auto", "cpu", "cuda", "mps")
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeOptions:
+    """What the command line says of the machine; none of it is part of the configuration."""
+
+    precision: str = "no"
+    fsdp: bool = False
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        check_choice("precision", self.precision, PRECISIONS)
+        check_choice("device", self.device, DEVICES)
+        if self.fsdp and self.precision == "fp16":
+            raise InputError(
+                "--fsdp goes with --precision no or bf16; fp16 needs loss scaling, which is not shared out."
+            )
+
+
+class Runtime:
+    """This process among its peers."""
+
+    def __init__(self, options: RuntimeOptions) -> None:
+        try:
+            from accelerate import Accelerator
+        except ImportError:
+            raise MissingExtraError("accelerate", "train", "training") from None
+        try:
+            self.accelerator: Accelerator = Accelerator(mixed_precision=options.precision, cpu=options.device == "cpu")
+        except ValueError as error:
+            raise InputError(f"--precision {options.precision} cannot be used here: {error}") from None
+        self.options = options
+        self.device: torch.device = self.accelerator.device
+        self.processes: int = self.accelerator.num_processes
+        self.rank: int = self.accelerator.process_index
+        self.is_main: bool = self.accelerator.is_main_process
+        if options.device not in ("auto", self.device.type):
+            raise InputError(f"--device {options.device} was asked for, but only {self.device.type} is available.")
+        if options.precision == "fp16" and self.device.type == "cpu":  # Accelerate would leave it out in silence
+            raise InputError("--precision fp16 needs a GPU; on a CPU use bf16, or no.")
+        if options.fsdp and self.processes == 1:
+            raise InputError("--fsdp shares a model out over processes, but there is one. Launch dtg with torchrun.")
+        if str(self.accelerator.distributed_type) == "DistributedType.FSDP":
+            raise InputError("give --fsdp to dtg train, not to accelerate launch.")
+
+    def wrap(self, module: nn.Module) -> nn.Module:
+        """Place the module and make it one that sums up gradients over all processes; parameters may be replaced."""
+        if self.options.fsdp:
+            from torch.distributed.fsdp import fully_shard
+
+            module.to(self.device)
+            for part in blocks(module):
+                fully_shard(part)
+            fully_shard(module)
+            return module
+        wrapped: nn.Module = self.accelerator.prepare_model(module)
+        return wrapped
+
+    @contextmanager
+    def forward(self, module: nn.Module, synchronize: bool) -> Iterator[None]:
+        """Around the computation of one batch; gradients are exchanged only where asked."""
+        if self.options.fsdp:
+            module.set_requires_gradient_sync(synchronize)  # type: ignore[operator]  # added by fully_shard
+            with self.accelerator.autocast():
+                yield
+        elif synchronize:
+            yield
+        else:
+            with self.accelerator.no_sync(module):
+                yield
+
+    def sum(self, values: list[float]) -> list[float]:
+        """Sum numbers over all processes."""
+        if self.processes == 1:
+            return values
+        kind = torch.float32 if self.device.type == "mps" else torch.float64
+        summed: Any = self.accelerator.reduce(torch.tensor(values, dtype=kind, device=self.device), "sum")
+        return [float(value) for value in summed.tolist()]
+
+    def clip(self, parameters: list[Tensor], longest: float) -> float:
+        """Cut the gradient to a length, and say what it was."""
+        norm: Any = self.accelerator.clip_grad_norm_(parameters, longest)
+        return float(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
+
+    def wait(self) -> None:
+        self.accelerator.wait_for_everyone()
+
+    @property
+    def scaler(self) -> Any:
+        """The loss scaler of float16, or None."""
+        return self.accelerator.scaler
+
+
+def blocks(module: nn.Module) -> list[nn.Module]:
+    """The parts that are sharded one by one: the members of module lists, which is where layers are kept."""
+    return [part for parts in module.modules() if isinstance(parts, nn.ModuleList) for part in parts]
+
+
+@contextmanager
+def deterministic() -> Iterator[None]:
+    """Use algorithms whose result does not depend on the order in which threads finish, where torch has them."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS asks for this
+    settings: Any = torch.utils.deterministic  # whose one setting is a property of the module, unknown to type checkers
+    was, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    filled = settings.fill_uninitialized_memory
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    settings.fill_uninitialized_memory = False  # a help for debugging that costs time
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        settings.fill_uninitialized_memory = filled
+        torch.use_deterministic_algorithms(was, warn_only=warned)

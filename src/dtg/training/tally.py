@@ -1,0 +1,73 @@
+"""What was summed over many predictions, and what one reports of it.
+
+Perplexities are of words and tree together: log p(x, y) with `<END>` included, shared out over words or over pieces.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+
+from dtg.losses import BatchLoss
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Sums over batches. They add up, so that a global batch, a window of steps or a whole split is one of them."""
+
+    total: float = 0.0  # of -log p, in nats
+    predicted: int = 0
+    words: int = 0
+    pieces: int = 0
+    padded: float = 0.0  # rows of padding, in predictions' worth
+
+    @classmethod
+    def counting(cls, loss: BatchLoss) -> Tally:
+        """The counts of one batch; its total may still be on its way from the device."""
+        padded = loss.predicted * loss.padding / (1.0 - loss.padding) if loss.padding < 1.0 else 0.0
+        return cls(0.0, loss.predicted, loss.words, loss.pieces, padded)
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.total + other.total,
+            self.predicted + other.predicted,
+            self.words + other.words,
+            self.pieces + other.pieces,
+            self.padded + other.padded,
+        )
+
+    @property
+    def loss(self) -> float:
+        """Nats per prediction: what is minimised."""
+        return self.total / self.predicted if self.predicted else 0.0
+
+    @property
+    def word_perplexity(self) -> float:
+        return perplexity(self.total, self.words)
+
+    @property
+    def piece_perplexity(self) -> float:
+        return perplexity(self.total, self.pieces)
+
+    @property
+    def padded_share(self) -> float:
+        """Of all rows computed, the share that was padding."""
+        return self.padded / (self.predicted + self.padded) if self.predicted else 0.0
+
+    def summary(self) -> dict[str, float | int]:
+        """What goes into the log."""
+        return {
+            "loss": self.loss,
+            "word_perplexity": self.word_perplexity,
+            "piece_perplexity": self.piece_perplexity,
+            "predicted": self.predicted,
+            "padded_share": self.padded_share,
+        }
+
+    def as_dict(self) -> dict[str, float | int]:
+        return asdict(self)
+
+
+def perplexity(total: float, count: int) -> float:
+    """exp(total / count), held below what a float can be: JSON has no infinity."""
+    return math.exp(min(total / count, 700.0)) if count else 1.0

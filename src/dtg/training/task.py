@@ -1,0 +1,79 @@
+"""What the training loop knows of a model and of its data: this protocol and nothing else.
+
+A model gives the summed loss of a batch, its parameters in groups, and saves itself. Data are splits of sentences that
+can be counted and put into batches. The loop never looks inside a batch, so a decoder and a parser are trained alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import nn
+
+from dtg.losses import BatchLoss
+
+Integers = np.ndarray[Any, np.dtype[Any]]
+
+
+class Trainable(Protocol):
+    """An `nn.Module` that can be trained. Every parameter must take part in the loss of every batch."""
+
+    def loss(self, batch: Any) -> BatchLoss:
+        """The loss of a batch. Called inside `forward` of a wrapper, so layers must be called, not reached into."""
+
+    def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
+        """Groups for the optimizer: `params`, and `scale`, which multiplies the schedule's rate."""
+
+    def save(self, folder: Path) -> None:
+        """Write config.json, model.safetensors and what else belongs to it into an empty folder that exists."""
+
+
+class Split(Protocol):
+    """Sentences of one split of a corpus."""
+
+    @property
+    def word_counts(self) -> Integers: ...
+
+    @property
+    def piece_counts(self) -> Integers: ...
+
+    def __len__(self) -> int: ...
+
+    def batch(self, indices: Any, device: Any) -> Any: ...
+
+
+class Corpus(Protocol):
+    """A prepared corpus."""
+
+    @property
+    def hash(self) -> str: ...
+
+    @property
+    def tokenizer(self) -> Any: ...  # has a hash: two with the same give the same pieces
+
+    @property
+    def splits(self) -> Mapping[str, Any]: ...
+
+
+class Parcel:
+    """A batch, wrapped up: what wraps modules for many processes looks into dataclasses, and these are frozen."""
+
+    def __init__(self, batch: Any) -> None:
+        self.batch = batch
+
+
+class LossModule(nn.Module):
+    """Computes `model.loss` in `forward`, which is where data-parallel wrappers and autocast take hold."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, parcel: Parcel) -> BatchLoss:
+        loss: BatchLoss = self.model.loss(parcel.batch)  # type: ignore[operator]  # nn.Module types every attribute as Tensor
+        assert loss.total.ndim == 0 and torch.is_floating_point(loss.total)
+        return loss

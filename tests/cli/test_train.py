@@ -1,0 +1,116 @@
+"""`dtg train` as a user meets it: a real model on a small corpus, suspended, resumed, loaded; and mistakes."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dtg.cli.train import read_config
+from dtg.errors import ConfigError
+
+CONFIG = """
+[model]
+family = "dtg"
+vocabulary = {vocabulary}
+layers = 1
+width = 16
+attention_heads = 2
+head_width = 8
+feedforward = 32
+
+[training]
+batch_sentences = 8
+epochs = 2
+peak_rate = 1e-2
+warmup_share = 0.1
+log_every = 1
+checkpoint_every = 3
+"""
+
+
+def dtg(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from dtg.cli import main; main()", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sentences of invented words; every word depends on the one before."""
+    from dtg.text import prepare_corpus
+
+    folder, numbers = tmp_path_factory.mktemp("corpus"), random.Random(0)
+    words = ["".join(numbers.choices("abcdefghij", k=numbers.randint(2, 6))) for _ in range(200)]
+    for split, count in (("train", 40), ("dev", 6), ("test", 5)):
+        sentences = [numbers.choices(words, k=numbers.randint(2, 9)) for _ in range(count)]
+        lines = [
+            "".join(
+                f"{i + 1}\t{word}\t_\t_\t_\t_\t{i}\t{'dep' if i else 'root'}\t_\t_\n" for i, word in enumerate(sentence)
+            )
+            for sentence in sentences
+        ]
+        (folder / f"{split}.conllu").write_text("\n".join(lines) + "\n")
+    files = {split: [folder / f"{split}.conllu"] for split in ("train", "dev", "test")}
+    prepare_corpus(files, folder / "prepared", vocabulary=300)
+    return folder / "prepared"
+
+
+@pytest.fixture
+def config(corpus: Path, tmp_path: Path) -> Path:
+    from dtg.text import Corpus
+
+    path = tmp_path / "small.toml"
+    path.write_text(CONFIG.format(vocabulary=Corpus.open(corpus).tokenizer.size))
+    return path
+
+
+def test_train_suspend_resume_and_load(corpus: Path, config: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = ("train", config, "--data", corpus, "--out", out, "--threads", "1", "--device", "cpu")
+    first = dtg(*command, "--max-minutes", "0")
+    assert "suspended after step 1 of 10. To go on:" in first.stdout and "--resume" in first.stdout
+    assert "Pass --resume to continue it" in dtg(*command, code=1).stderr
+    second = dtg(*command, "--resume", "--score-test")
+    assert "finished after step 10" in second.stdout
+    assert "test: " in second.stdout and "per piece (words and tree together, <END> counted)" in second.stdout
+    assert "starting at step 1" in second.stderr and "(best so far)" in second.stderr
+    records = [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
+    assert [r["step"] for r in records if r["kind"] == "train"] == list(range(1, 11))
+
+    from dtg.model import DecoderModel
+
+    model = DecoderModel.load(out / "best")
+    assert model.score_ids([[5], [6]], [2, 0]) < 0
+
+
+def test_mistakes_are_answered(corpus: Path, config: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(config.read_text().replace("log_every = 1", "log_evry = 1"))
+    out = ("--data", corpus, "--out", tmp_path / "run")
+    assert "unknown key 'log_evry'. Known: seed, batch_sentences" in dtg("train", wrong, *out, code=1).stderr
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[model]\nlayers = ", "is not a TOML file"),
+        ("[model]\n", "has no table [training]; [model] and [training] are needed"),
+        ("[model]\n[training]\n[optimizer]\n", "unknown table or key 'optimizer'. Known: [model], [training]"),
+        (None, "cannot read the configuration"),
+    ],
+)
+def test_configuration_files_that_cannot_be_read(tmp_path: Path, text: str | None, message: str) -> None:
+    path = tmp_path / "config.toml"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        read_config(path)
+    assert message in str(caught.value)

@@ -1,0 +1,64 @@
+"""The [training] table: what is accepted, and how mistakes are answered."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dtg.errors import ConfigError
+from dtg.training import TrainingConfig
+from tests.training.standin import TABLE
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"learning_rate": 1.0}, "unknown key 'learning_rate'. Known: seed, batch_sentences"),
+        ({"batch_pieces": 100}, "needs batch_sentences or batch_pieces; both are given"),
+        ({"epochs": None}, "epochs must be a whole number, not None"),
+        ({"words": 10}, "needs epochs or words; both are given"),
+        ({"warmup_steps": 3}, "needs warmup_steps or warmup_share; both are given"),
+        ({"warmup_share": 1.0}, "warmup_share must be at least 0 and below 1, not 1.0"),
+        ({"seed": 1.5}, "seed must be a whole number, not 1.5"),
+        ({"seed": -1}, "seed must be at least 0, not -1"),
+        ({"accumulate": 0}, "accumulate must be at least 1, not 0"),
+        ({"keep": 0}, "keep must be at least 1, not 0"),
+        ({"peak_rate": "high"}, "peak_rate must be a number, not 'high'"),
+        ({"peak_rate": True}, "peak_rate must be a number, not True"),
+        ({"peak_rate": 0}, "peak_rate must be above 0, not 0.0"),
+        ({"peak_rate": float("nan")}, "peak_rate must be above 0, not nan"),
+        ({"final_rate": 1.0}, "peak_rate must be the highest rate"),
+        ({"gradient_norm": -1.0}, "gradient_norm must be above 0, not -1.0"),
+        ({"weight_decay": float("nan")}, "weight_decay must be at least 0, not nan"),
+    ],
+)
+def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        TrainingConfig.from_dict({**TABLE, **changes})
+    assert message in str(caught.value)
+
+
+def test_something_must_say_how_long() -> None:
+    with pytest.raises(ConfigError, match="needs epochs or words; neither is given"):
+        TrainingConfig(batch_sentences=4, warmup_share=0.1)
+
+
+def test_a_table_survives_the_round_trip() -> None:
+    config = TrainingConfig.from_dict({**TABLE, "peak_rate": 1, "gradient_norm": float("inf")})
+    assert config.peak_rate == 1.0
+    assert TrainingConfig.from_dict(config.as_dict()) == config
+
+
+@pytest.mark.parametrize("name", ["tiny", "mini", "paper"])
+def test_our_configurations_are_valid(name: str) -> None:
+    content = tomllib.loads((CONFIGS / f"{name}.toml").read_text())
+    config = TrainingConfig.from_dict(content["training"])
+    assert (config.gradient_norm, config.weight_decay) == (3.0, 0.0)
+    if name == "paper":
+        assert (config.warmup_steps, config.peak_rate, config.start_rate) == (8000, 1.5e-4, 1e-7)
+        assert (config.final_rate, config.batch_sentences, config.epochs) == (3e-7, 64, 4)
