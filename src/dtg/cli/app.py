@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import click
 import typer
 
 from dtg import __version__
@@ -55,6 +54,7 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has seen enough
         sys.stderr.close()
         sys.exit(0)
-    except (KeyboardInterrupt, click.Abort):
-        typer.echo("dtg: interrupted.", err=True)
-        sys.exit(130)
+    except SystemExit as end:
+        if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):  # typer makes this of Ctrl-C
+            typer.echo("dtg: interrupted.", err=True)
+        raise

@@ -105,9 +105,12 @@ def run(
     from dtg.training import RuntimeOptions, TrainingConfig
     from dtg.training import train as train_model
 
-    training, model_config = TrainingConfig.from_dict(tables["training"]), ModelConfig.from_dict(tables["model"])
+    training = TrainingConfig.from_dict(tables["training"])
+    ModelConfig.from_dict(tables["model"])  # a mistake in it is said before the corpus is opened
     options = RuntimeOptions(*machine)
     corpus = Corpus.open(data)
+    # A configuration that does not name the vocabulary takes the corpus's; one that does must agree with it.
+    model_config = ModelConfig.from_dict({"vocabulary": corpus.tokenizer.size, **tables["model"]})
     if threads is not None:
         torch.set_num_threads(threads)
     model = DecoderModel.create(model_config, corpus.tokenizer, seed=training.seed)
