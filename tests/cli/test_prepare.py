@@ -113,7 +113,13 @@ def test_interruptions_leave_nothing_half_made(tmp_path: Path, how: signal.Signa
     write_treebank(tmp_path / "a.conllu", 12_000)
     options = ["--train", str(tmp_path / "a.conllu"), "--dev", str(tmp_path / "a.conllu"), "--vocabulary", "400"]
     out, partial = tmp_path / "corpus", ".corpus.*.partial"
-    running = subprocess.Popen([*COMMAND, *options, "--out", str(out)], stderr=subprocess.PIPE, text=True)
+    # A background job's children are born deaf to SIGINT; a user's terminal is not like that.
+    running = subprocess.Popen(
+        [*COMMAND, *options, "--out", str(out)],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     while not list(tmp_path.glob(f"{partial}/train/pieces.npy")):
         assert running.poll() is None
         time.sleep(0.01)
