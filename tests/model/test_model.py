@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,8 @@ from dtg.errors import ConfigError, InputError, NonProjectiveError
 from dtg.families import pack
 from dtg.model import DecoderModel, ModelConfig
 from dtg.model.layout import Layout
+from dtg.model.model import make_family
+from dtg.model.symbols import Symbols
 from tests.model.naive import naive_score
 from tests.twins import random_projective_heads
 
@@ -227,12 +231,11 @@ def test_embeddings_learn_twice_as_fast() -> None:
 
 
 def test_the_papers_model_has_252_million_parameters() -> None:
-    config = ModelConfig(vocabulary=32_768, layers=16, width=1024, attention_heads=8, head_width=128, feedforward=4096)
+    table = tomllib.loads((Path(__file__).parents[2] / "configs" / "paper.toml").read_text())
+    config = ModelConfig.from_dict(table["model"])
     with torch.device("meta"):
-        from dtg.model.model import make_family
-        from dtg.model.symbols import Symbols
-
         model = DecoderModel(config, Symbols.of(config, make_family(config)), root=1)
+    assert config.vocabulary == 32_768
     assert round(sum(parameter.numel() for parameter in model.parameters()) / 1e6, 1) == 252.9
 
 

@@ -115,6 +115,5 @@ def farthest_arcs(heads: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     """(sentences,) the greatest distance of an arc in arc-swift's derivation of each projective tree."""
     nothing = heads.new_zeros(0)
     batch = SentenceBatch(heads, offsets(lengths), nothing, nothing)
-    tree = Structure.of(batch)
-    distance = 1 + torch.where(tree.is_left, tree.spine, tree.passed)
+    distance = Structure.of(batch).distance
     return torch.zeros_like(lengths).scatter_reduce_(0, batch.sentence_of_word, distance, "amax")

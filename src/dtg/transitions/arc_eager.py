@@ -17,8 +17,8 @@ from typing import ClassVar
 import torch
 
 from dtg.transitions.action import GEN, LEFTARC, POP, RIGHTARC, Action, Operation
-from dtg.transitions.arc_hybrid import generate
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand
+from dtg.transitions.buffer import generate, give_top_to_buffer
 from dtg.transitions.rules import BUFFER_IS_FILLED, NO_WORD_IS_STRANDED, TEXT_GOES_ON, Clause, Rules
 from dtg.transitions.state import State
 from dtg.transitions.structure import Structure, arc_order, operations_of_arcs
@@ -70,10 +70,7 @@ class ArcEager(TransitionSystem):
             case Operation.GEN:
                 return generate(state, action.word)
             case Operation.LEFTARC:
-                assert state.buffer is not None
-                *below, dependent = state.stack
-                heads = state.with_head(dependent, state.buffer)
-                return replace(state, stack=tuple(below), heads=heads, last=action.operation)
+                return give_top_to_buffer(state)
             case Operation.RIGHTARC:
                 assert state.buffer is not None
                 heads = state.with_head(state.buffer, state.stack[-1])
@@ -87,7 +84,7 @@ class ArcEager(TransitionSystem):
     def derive(self, batch: SentenceBatch) -> ActionBatch:
         """An arc is made after as many POPs as there are words above the one it reaches; at the end all are popped."""
         tree = Structure.of(batch)
-        pops = torch.where(tree.is_left, tree.spine, tree.passed)
+        pops = tree.distance - 1
         root_spine = tree.spine[tree.head < 0]  # one root word a sentence, in order
         order = arc_order(tree, batch)
         # Each word has three pairs of runs: (-, GEN), (POPs, its own arc), and where it is the last, (POPs, <END>).

@@ -15,27 +15,11 @@ from typing import ClassVar
 from dtg.transitions.action import GEN, LEFTARC, RIGHTARC, Action, Operation
 from dtg.transitions.arc_standard import ArcStandard
 from dtg.transitions.batch import ActionBatch, SentenceBatch
+from dtg.transitions.buffer import generate, give_top_to_buffer, shifted
 from dtg.transitions.rules import BUFFER_IS_FILLED, ROOT_IS_FREE, ROOT_IS_TAKEN, TEXT_GOES_ON, Clause, Rules
 from dtg.transitions.state import State
 from dtg.transitions.system import TransitionSystem
 from dtg.trees import ROOT, DependencyTree
-
-
-def shifted(state: State) -> tuple[int, ...]:
-    """The stack with the buffer head on it, if there is one."""
-    return state.stack if state.buffer is None else (*state.stack, state.buffer)
-
-
-def generate(state: State, word: str | None) -> State:
-    """GEN for systems with a buffer: the new word enters it, and what was there moves to the stack."""
-    return replace(
-        state,
-        words=(*state.words, word or ""),
-        heads=(*state.heads, None),
-        stack=shifted(state),
-        buffer=len(state.words) + 1,
-        last=Operation.GEN,
-    )
 
 
 class ArcHybrid(TransitionSystem):
@@ -60,10 +44,7 @@ class ArcHybrid(TransitionSystem):
             case Operation.GEN:
                 return generate(state, action.word)
             case Operation.LEFTARC:
-                assert state.buffer is not None
-                *below, dependent = state.stack
-                heads = state.with_head(dependent, state.buffer)
-                return replace(state, stack=tuple(below), heads=heads, last=action.operation)
+                return give_top_to_buffer(state)
             case Operation.RIGHTARC:
                 *below, head, dependent = shifted(state)
                 heads = state.with_head(dependent, head)

@@ -16,8 +16,8 @@ import torch
 
 from dtg.errors import InputError, TooFarError
 from dtg.transitions.action import GEN, LEFTARC, RIGHTARC, Action, Operation
-from dtg.transitions.arc_hybrid import generate
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand
+from dtg.transitions.buffer import generate
 from dtg.transitions.rules import (
     BUFFER_IS_FILLED,
     NO_WORD_IS_HEADLESS,
@@ -94,7 +94,7 @@ class ArcSwift(TransitionSystem):
         """The arcs of arc-eager, each at one more than the number of POPs that would come before it."""
         tree = Structure.of(batch)
         words = len(tree.place)
-        distance = 1 + torch.where(tree.is_left, tree.spine, tree.passed)
+        distance = tree.distance
         if words and int(distance.max()) > self.limit:
             for sentence in batch.trees():
                 self.oracle(sentence)  # raises for the sentence at fault, by name

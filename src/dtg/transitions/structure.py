@@ -34,6 +34,11 @@ class Structure:
         right_edge, spine = right_spines(place, head, is_left)
         return cls(place, head, is_left, right_edge, spine, passed_over(place, head, is_left, spine))
 
+    @property
+    def distance(self) -> Tensor:
+        """(words,) how far down arc-swift's stack the arc reaches that attaches the word."""
+        return 1 + torch.where(self.is_left, self.spine, self.passed)
+
 
 def right_spines(place: Tensor, head: Tensor, is_left: Tensor) -> tuple[Tensor, Tensor]:
     """Where each word's right spine ends, and how long it is: by doubling, in logarithmically many rounds."""
