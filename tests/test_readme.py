@@ -38,10 +38,10 @@ warmup_share = 0.1
 """
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the README's commands find in their folder; they run in the README's order and leave things to each other."""
-    path = tmp_path_factory.mktemp("readme")
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """What the README's commands find in their folder."""
+    path = tmp_path
     (path / "treebank.conllu").write_text(TREEBANK)
     (path / "tiny.toml").write_text(TINY)
     for name, seed in (("train", 1), ("dev", 2)):
@@ -59,22 +59,23 @@ def commands() -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.xdist_group("readme")
-@pytest.mark.parametrize(("command", "output"), [c for c in commands() if c[0].startswith("dtg ")])
-def test_commands_run_and_print_what_is_shown(folder: Path, command: str, output: str) -> None:
-    script = [sys.executable, "-c", "from dtg.cli import main; main()", *shlex.split(command)[1:]]
-    done = subprocess.run(script, cwd=folder, capture_output=True, text=True, check=True)
-    shown = [line.rstrip() for line in output.splitlines() if line.strip()]
-    printed = [line.rstrip() for line in done.stdout.splitlines() if line.strip()]
-    if shown:
-        assert printed == shown
-
-
-@pytest.mark.xdist_group("readme")
-def test_python_blocks_run(folder: Path) -> None:
+def test_what_is_shown_works(folder: Path) -> None:
+    """The dtg commands in order, each printing what is shown of it, then the Python code, which uses what they made."""
+    for command, output in commands():
+        if command.startswith("dtg "):
+            done = run("from dtg.cli import main; main()", shlex.split(command)[1:], folder)
+            shown = [line.rstrip() for line in output.splitlines() if line.strip()]
+            printed = [line.rstrip() for line in done.stdout.splitlines() if line.strip()]
+            assert not shown or printed == shown
     for block in blocks("python"):
-        done = subprocess.run([sys.executable, "-c", block], cwd=folder, capture_output=True, text=True, check=True)
-        assert done.stdout
+        assert run(block, [], folder).stdout
+
+
+def run(script: str, arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done
 
 
 def test_make_targets_exist() -> None:
