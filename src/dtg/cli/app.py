@@ -22,10 +22,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("inspect")(inspect)
-app.command("info")(info)
-app.command("prepare", cls=SeveralFiles)(prepare)
-app.command("train")(train)
+app.command("inspect", short_help="What a model reads, attends to and predicts, row by row.")(inspect)
+app.command("info", short_help="What is in a treebank.")(info)
+app.command("prepare", short_help="Turn treebanks into a corpus to train on.", cls=SeveralFiles)(prepare)
+app.command("train", short_help="Train a model, resumably.")(train)
 
 
 def show_version(wanted: bool) -> None:
