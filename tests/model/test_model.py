@@ -255,3 +255,15 @@ def test_configurations_are_checked(settings: dict[str, Any], message: str) -> N
     with pytest.raises(ConfigError, match=message):
         ModelConfig.from_dict(settings)
     assert ModelConfig.from_dict(ModelConfig().to_dict()) == ModelConfig()
+
+
+@pytest.mark.parametrize("head", ["factored", "joint"])
+def test_half_precision_gives_nearly_the_same_loss(head: str) -> None:
+    model = tiny("dtg", head=head).float()
+    some = sentences(5, seed=10)
+    batch = model.encode([tree for tree, _ in some], [pieces for _, pieces in some])
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = model.loss(batch).total
+    loss.backward()
+    assert loss.dtype == torch.float32
+    assert loss.item() == pytest.approx(model.loss(batch).total.item(), rel=0.05)
