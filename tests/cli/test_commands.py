@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from dtg import __version__
+from tests.cli.running import dtg
 
 SENTENCE = ("There is a difference", "--heads", "2 0 4 2")
 CONLLU = """# sent_id = 1
@@ -24,14 +23,6 @@ CONLLU = """# sent_id = 1
 3\tc\t_\t_\t_\t_\t0\troot\t_\t_
 4\td\t_\t_\t_\t_\t3\tdep\t_\t_
 """
-
-
-def dtg(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from dtg.cli import main; main()", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
 
 
 @pytest.fixture

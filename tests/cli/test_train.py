@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from dtg.cli.train import read_config
 from dtg.errors import ConfigError
+from tests.cli.running import dtg
 
 CONFIG = """
 [model]
@@ -31,14 +30,6 @@ warmup_share = 0.1
 log_every = 1
 checkpoint_every = 3
 """
-
-
-def dtg(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from dtg.cli import main; main()", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -10,11 +10,11 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from dtg.trees import DependencyTree, TreebankReport
+from dtg.trees import DependencyTree, Skipped, TreebankReport
 from dtg.trees.conllu import Roots
 from dtg.trees.treebank import NonProjective
 
-SHOWN = 20  # left-out sentences listed in the terminal; --json lists all
+SHOWN = 20  # left-out sentences listed in the terminal
 
 
 class NonProjectiveChoice(StrEnum):
@@ -67,7 +67,12 @@ def tell(report: TreebankReport) -> None:
     """Say on the error stream what was changed or left out while reading."""
     for line in report.lines()[1:]:
         typer.echo(f"dtg: {line}.", err=True)
-    for skipped in report.skipped[:SHOWN]:
-        typer.echo(f"     {skipped}", err=True)
-    if len(report.skipped) > SHOWN:
-        typer.echo(f"     ... and {len(report.skipped) - SHOWN:,} more (dtg info --json lists all).", err=True)
+    list_skipped(report.skipped, "dtg info --json lists all")
+
+
+def list_skipped(skipped: Sequence[Skipped], where_all_are: str) -> None:
+    """Name the first sentences that were left out, and say where the others can be found."""
+    for sentence in skipped[:SHOWN]:
+        typer.echo(f"     {sentence}", err=True)
+    if len(skipped) > SHOWN:
+        typer.echo(f"     ... and {len(skipped) - SHOWN:,} more ({where_all_are}).", err=True)

@@ -18,13 +18,14 @@ from dtg.cli.options import (
     RootsChoice,
     RootsOption,
     SkipInvalidOption,
+    list_skipped,
     with_progress,
 )
+from dtg.trees import Skipped
 
 if TYPE_CHECKING:
     from dtg.text import Corpus
 
-SHOWN = 20  # left-out sentences listed in the terminal; the manifest lists all
 SEVERAL = ("--train", "--dev", "--test")
 
 
@@ -109,13 +110,7 @@ def show(corpus: Corpus) -> None:
         )
         for change in changes(counts):
             typer.echo(f"dtg: {name}: {change}.", err=True)
-        for skipped in split["skipped"][:SHOWN]:
-            where = f"{skipped['path']}, sentence {skipped['sentence']} (line {skipped['line']})"
-            typer.echo(f"     {where}: {skipped['reason']}", err=True)
-        if len(split["skipped"]) > SHOWN:
-            typer.echo(
-                f"     ... and {len(split['skipped']) - SHOWN:,} more ({corpus.folder}/manifest.json).", err=True
-            )
+        list_skipped([Skipped(**left_out) for left_out in split["skipped"]], f"{corpus.folder}/manifest.json")
     typer.echo(f"pieces {corpus.tokenizer.size:,} in {corpus.folder / corpus.manifest['tokenizer']['file']}")
     for note in tokenizer_notes(corpus):
         typer.echo(f"dtg: tokenizer: {note}.", err=True)

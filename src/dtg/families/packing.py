@@ -158,13 +158,13 @@ class Folded:
         operation = torch.where(action == NOTHING, NOTHING, actions.operation[action])
         target = action + 1
         target[row_offsets[:-1]] = actions.offsets[:-1]
+        predicts = kind != KindCode.COMPOSE
         pop = operation == Operation.POP
         operation_read, piece_read = family.represent(operation, piece)
         if family.end == "pop_root":
             ends = (operation == Operation.RIGHTARC) & (actions.operation[target] == Operation.END)
             operation_read = torch.where(ends & (operation_read != NOTHING), int(Operation.POPROOT), operation_read)
             kind = torch.where(ends & (kind == KindCode.STACK), int(KindCode.COMPOSE), kind)
-        predicts = self.columns[: self.total, 3] != KindCode.COMPOSE
         width = int(keys.max()) if self.total else 0
         unused = torch.arange(width, device=keys.device) >= keys[:, None]
         return PackedRows(

@@ -48,7 +48,9 @@ class FactoredHead(nn.Module):
         classes = self.class_log_probabilities(hidden, allowed)
         chosen = classes.gather(1, targets.class_[:, None])[:, 0]
         generating = (targets.token != NONE).nonzero()[:, 0]
-        tokens = token_logits(hidden.index_select(0, generating), embedding[: self.symbols.predicted_tokens], self.bias)
+        tokens = functional.linear(
+            hidden.index_select(0, generating), embedding[: self.symbols.predicted_tokens], self.bias
+        )
         if allowed is not None and starts_word is not None:
             tokens = forbid_continuations(tokens, allowed.must_start_word[generating], starts_word)
         loss = functional.cross_entropy(precise(tokens), targets.token[generating], reduction="none")
@@ -67,7 +69,7 @@ class JointHead(nn.Module):
         self, hidden: Tensor, targets: Targets, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None
     ) -> Tensor:
         """(rows,) the log-probability of each target."""
-        logits = token_logits(hidden, embedding[: self.symbols.predicted_tokens], self.bias)
+        logits = functional.linear(hidden, embedding[: self.symbols.predicted_tokens], self.bias)
         if allowed is not None:
             pieces, operations = logits[:, : self.symbols.pieces], logits[:, self.symbols.pieces :]
             may_generate, others = allowed.classes[:, :1], allowed.classes[:, 1:]
@@ -76,10 +78,6 @@ class JointHead(nn.Module):
             pieces = pieces.masked_fill(~may_generate, -torch.inf)
             logits = torch.cat([pieces, operations.masked_fill(~others, -torch.inf)], dim=1)
         return -functional.cross_entropy(precise(logits), targets.token, reduction="none")
-
-
-def token_logits(hidden: Tensor, embedding: Tensor, bias: Tensor | None) -> Tensor:
-    return functional.linear(hidden, embedding, bias)
 
 
 def precise(logits: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dtg.errors import CorpusError, InputError
+from dtg.files import force_to_disk
 
 
 @contextmanager
@@ -26,12 +27,12 @@ def building(folder: Path) -> Iterator[Path]:
         temporary.mkdir()
         yield temporary
         for path in (*temporary.rglob("*"), temporary):
-            sync(path)
+            force_to_disk(path)
         try:
             temporary.rename(folder)  # onto nothing, or an empty folder
         except OSError as error:
             raise CorpusError(f"cannot put the corpus at {folder}: {error.strerror}. Give another folder.") from None
-        sync(folder.parent)
+        force_to_disk(folder.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -55,12 +56,3 @@ def is_running(process: int) -> bool:
     except OSError:  # it is somebody else's
         return True
     return True
-
-
-def sync(path: Path) -> None:
-    """Wait until a file, or what a folder lists, is on disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dtg.files import force_to_disk
+
 PARTIAL = ".partial"
 ASIDE = ".old"
 HERE = -100  # AT_FDCWD: paths are relative to the working folder
@@ -54,15 +56,6 @@ def exchange(one: Path, other: Path) -> bool:
     if rename is None:
         return False
     return bool(rename(HERE, os.fsencode(one), HERE, os.fsencode(other), EXCHANGE) == 0)
-
-
-def force_to_disk(path: Path) -> None:
-    """Return once a file's content, or a folder's list of names, would survive a power cut."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def remove_whole(path: Path) -> None:
