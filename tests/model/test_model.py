@@ -181,7 +181,7 @@ def test_constrained_probabilities_of_one_word_sentences_sum_to_one_with_their_c
     actions = model.family.system.derive(batch)
     packed = pack(model.family, actions, model.root)
     rows = (packed.target >= 0).nonzero()[:, 0]
-    allowed = model.allowed(packed, rows)
+    allowed = model.allowed(packed.features.index_select(0, rows))
     # After <ROOT> only GEN, and only pieces that begin a word.
     assert bool(allowed.classes[0, 0])
     assert int(allowed.classes[0].sum()) == 1

@@ -87,12 +87,20 @@ class Family(ABC):
         COMPOSE row, if there is one, and the row that predicts. Fork lanes first to keep the old ones.
         """
 
-    def represent(self, operation: Tensor, piece: Tensor) -> tuple[Tensor, Tensor]:
+    def represent(self, operation: Tensor, piece: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
         """What rows read: (operation, piece), with NOTHING where a row does not read it.
 
-        Takes the operation of the action that made the row (NOTHING for the first row) and the piece generated or the
-        head's. An arc reads its operation, its head, or both, by arc representation; a POP reads itself.
+        Takes the operation of the action that made the row (NOTHING for the first row), the piece generated or the
+        head's, and whether the action is the last arc. An arc reads its operation, its head, or both, by arc
+        representation; a POP reads itself.
         """
+        operation, piece = self.reads(operation, piece)
+        if self.end == "pop_root":
+            operation = torch.where(ends & (operation != NOTHING), int(Operation.POPROOT), operation)
+        return operation, piece
+
+    def reads(self, operation: Tensor, piece: Tensor) -> tuple[Tensor, Tensor]:
+        """What rows read of the operation that made them and their piece, the last arc being like any other."""
         arc = (operation == Operation.LEFTARC) | (operation == Operation.RIGHTARC)
         pop = operation == Operation.POP
         reads_operation = pop | arc if self.arc_representation != "word" else pop

@@ -45,7 +45,7 @@ class LinearFamily(Family):
         )
         return (rows,)
 
-    def represent(self, operation: Tensor, piece: Tensor) -> tuple[Tensor, Tensor]:
+    def reads(self, operation: Tensor, piece: Tensor) -> tuple[Tensor, Tensor]:
         """A row reads a piece or an operation, never both, whatever the arc representation."""
         reads_operation = operation > Operation.GEN
         return operation.where(reads_operation, NOTHING), piece.where(~reads_operation, NOTHING)

@@ -18,8 +18,7 @@ from dtg.families.lanes import FIRST_WIDTH
 from dtg.families.rows import NOTHING, KindCode, LaneRows
 from dtg.transitions.action import Operation
 from dtg.transitions.batch import ActionBatch, offsets
-from dtg.transitions.lanes import FeatureTable, LaneActions, legal, pad_columns
-from dtg.transitions.system import TransitionSystem
+from dtg.transitions.lanes import LaneActions, pad_columns
 
 if TYPE_CHECKING:
     from dtg.families.family import Family
@@ -51,13 +50,6 @@ class PackedRows:
     def __len__(self) -> int:
         return self.kind.shape[0]
 
-    def legal(self, system: TransitionSystem, rows: Tensor) -> dict[Operation, Tensor]:
-        """For each operation, (rows, distances): where it was legal to do next, not knowing the text.
-
-        `rows` are places of rows that predict.
-        """
-        return legal(system, FeatureTable(self.features.index_select(0, rows)))
-
     def dense(self) -> Dense:
         """The same attention as a mask and a table of relative positions for each sentence."""
         lengths = self.offsets.diff()
@@ -76,7 +68,8 @@ class PackedRows:
 def pack(family: Family, actions: ActionBatch, root: int) -> PackedRows:
     """Every row of every derivation; `root` is the piece that the `<ROOT>` rows read."""
     lengths = actions.offsets.diff() - 1  # <END> adds no rows
-    row_offsets = offsets(1 + rows_of(family, actions))
+    total = offsets(rows_added(family, actions))
+    row_offsets = offsets(1 + total[actions.offsets[1:]] - total[actions.offsets[:-1]])
     folded = Folded(int(row_offsets[-1]), lengths.device)
     # The tables of `folded` are ordinary tensors; what is used up on the way need not be.
     with torch.inference_mode():
@@ -96,7 +89,7 @@ def pack(family: Family, actions: ActionBatch, root: int) -> PackedRows:
             if len(now) < len(lanes):
                 lanes = lanes.first(len(now))
             folded.add(family.advance(lanes, step), now, lanes.states.features())
-    return folded.packed(family, actions, row_offsets)
+    return folded.packed(family, actions, row_offsets, actions.offsets[:-1])
 
 
 def by_step(first: Tensor, lengths: Tensor) -> Tensor:
@@ -106,14 +99,14 @@ def by_step(first: Tensor, lengths: Tensor) -> Tensor:
     return (first + step)[step < lengths]
 
 
-def rows_of(family: Family, actions: ActionBatch) -> Tensor:
-    """(sentences,) how many rows the actions of each derivation add."""
+def rows_added(family: Family, actions: ActionBatch) -> Tensor:
+    """(actions,) how many rows each action adds."""
     added = (actions.operation != Operation.END).long()
     if family.doubles_arcs:
         added = added + (actions.operation == Operation.LEFTARC) + (actions.operation == Operation.RIGHTARC)
-    total = offsets(added)
-    rows = total[actions.offsets[1:]] - total[actions.offsets[:-1]]
-    return rows - 1 if family.doubles_arcs and family.end == "pop_root" else rows
+        if family.end == "pop_root":
+            added[actions.offsets[1:] - 2] = 1  # the last arc, which stands before <END>
+    return added
 
 
 def still_running(lengths: Tensor) -> list[int]:
@@ -152,18 +145,18 @@ class Folded:
             if rows.predicts:
                 self.features.index_copy_(0, place, features)
 
-    def packed(self, family: Family, actions: ActionBatch, row_offsets: Tensor) -> PackedRows:
+    def packed(self, family: Family, actions: ActionBatch, row_offsets: Tensor, first_actions: Tensor) -> PackedRows:
+        """The whole; `first_actions` are what the `<ROOT>` rows, which begin at `row_offsets`, predict."""
         piece, keys, action, kind = self.columns[: self.total].unbind(1)
         action[row_offsets[:-1]] = NOTHING  # <ROOT> rows come from no action
         operation = torch.where(action == NOTHING, NOTHING, actions.operation[action])
         target = action + 1
-        target[row_offsets[:-1]] = actions.offsets[:-1]
+        target[row_offsets[:-1]] = first_actions
         predicts = kind != KindCode.COMPOSE
         pop = operation == Operation.POP
-        operation_read, piece_read = family.represent(operation, piece)
+        ends = (operation == Operation.RIGHTARC) & (actions.operation[target] == Operation.END)
+        operation_read, piece_read = family.represent(operation, piece, ends)
         if family.end == "pop_root":
-            ends = (operation == Operation.RIGHTARC) & (actions.operation[target] == Operation.END)
-            operation_read = torch.where(ends & (operation_read != NOTHING), int(Operation.POPROOT), operation_read)
             kind = torch.where(ends & (kind == KindCode.STACK), int(KindCode.COMPOSE), kind)
         width = int(keys.max()) if self.total else 0
         unused = torch.arange(width, device=keys.device) >= keys[:, None]

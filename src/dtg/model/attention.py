@@ -1,19 +1,45 @@
 """Attention with relative positions (Transformer-XL; paper, section 3.2): rows and who attends to whom in, rows out.
 
-The score of a key is how well its content fits (with bias u) plus how well its position fits (with bias v).
+The score of a key is how well its content fits (with bias u) plus how well its position fits (with bias v). There are two
+ways to find keys: among the rows of the same batch (`layout.py`), and among stored rows by their number (`reach.py`).
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from dtg.model.config import ModelConfig
-from dtg.model.layout import Block, Layout
 from dtg.model.positions import sinusoids
+
+
+class Projected(NamedTuple):
+    """What a layer makes of its rows, by attention head. Queries are scaled, and hold u and v already."""
+
+    content: Tensor  # (rows, heads, head width) queries for content
+    position: Tensor  # (rows, heads, head width) queries for positions
+    keys_values: Tensor  # (rows, 2, heads, head width)
+    encoded: Tensor  # (heads, head width, positions) what positions look like to queries
+
+
+class LayerKeys(Protocol):
+    """Where one layer's rows find what they attend to."""
+
+    def mix(self, projected: Projected) -> Tensor:
+        """(rows, heads x head width) for each row, what it attends to, weighted."""
+
+
+class Keys(Protocol):
+    """The same for all layers; `positions` are the relative positions that occur, in ascending order."""
+
+    @property
+    def positions(self) -> Tensor: ...
+
+    def of_layer(self, layer: int) -> LayerKeys:
+        """What the layer with this number, from 0, attends to."""
 
 
 class PositionBiases(nn.Module):
@@ -36,29 +62,20 @@ class RelativeAttention(nn.Module):
         self.positions = nn.Linear(config.width, inner, bias=False)
         self.output = nn.Linear(inner, config.width, bias=False)
 
-    def forward(self, rows: Tensor, layout: Layout, biases: PositionBiases, encoded: Tensor) -> Tensor:
-        """`encoded` (positions, width) are the sinusoids of `layout.positions`."""
-        projected = self.queries_keys_values(rows)  # (rows, 3 x inner)
-        position = self.positions(encoded).view(-1, self.heads, self.head_width).permute(1, 2, 0)
-        mixed = [self._attend(projected, block, biases, position) for block in layout.blocks]
-        output: Tensor = self.output(torch.cat(mixed).index_select(0, layout.order))
+    def forward(self, rows: Tensor, keys: LayerKeys, biases: PositionBiases, encoded: Tensor) -> Tensor:
+        """`encoded` (positions, width) are the sinusoids of the positions that occur."""
+        parts = self.queries_keys_values(rows).view(len(rows), 3, self.heads, self.head_width)
+        query = parts[:, 0] / math.sqrt(self.head_width)
+        projected = Projected(
+            content=query + biases.content / math.sqrt(self.head_width),
+            position=query + biases.position / math.sqrt(self.head_width),
+            keys_values=parts[:, 1:],
+            encoded=self.positions(encoded).view(-1, self.heads, self.head_width).permute(1, 2, 0),
+        )
+        output: Tensor = self.output(keys.mix(projected))
         return output
 
-    def _attend(self, projected: Tensor, block: Block, biases: PositionBiases, position: Tensor) -> Tensor:
-        """(rows of the block, inner). `position` is (heads, head width, positions)."""
-        parts = projected.index_select(0, block.row)
-        parts = parts.view(block.sentences, block.longest, 3, self.heads, self.head_width)
-        query, key, value = parts.permute(2, 0, 3, 1, 4)  # each (sentences, heads, longest, head width)
-        query = query / math.sqrt(self.head_width)
-        by_content = (query + biases.content[:, None] / math.sqrt(self.head_width)) @ key.transpose(-1, -2)
-        by_position = (query + biases.position[:, None] / math.sqrt(self.head_width)) @ position
-        # Each key at its stack distance; one that is not attended to finds minus infinity behind the last position.
-        by_position = functional.pad(by_position, (0, 1), value=-torch.inf)
-        scores = by_content + by_position.gather(-1, block.index.expand_as(by_content))
-        mixed: Tensor = scores.softmax(-1) @ value  # (sentences, heads, longest, head width)
-        return mixed.transpose(1, 2).reshape(block.sentences * block.longest, -1).index_select(0, block.filled)
 
-
-def encode_positions(layout: Layout, like: Tensor, width: int) -> Tensor:
+def encode_positions(keys: Keys, like: Tensor, width: int) -> Tensor:
     """The sinusoids of the positions that occur, in the type of `like`."""
-    return sinusoids(layout.positions, width).to(like.dtype)
+    return sinusoids(keys.positions, width).to(like.dtype)

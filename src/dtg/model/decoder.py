@@ -1,4 +1,4 @@
-"""The decoder: packed rows in, one hidden vector for each row out.
+"""The decoder: rows in, one hidden vector for each row out.
 
 Rows are embedded as the sum of what they read, then pass through layers of attention and feed-forward, with
 normalisation after each (post, as released) or before (pre).
@@ -9,9 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from dtg.model.attention import PositionBiases, RelativeAttention, encode_positions
+from dtg.model.attention import Keys, LayerKeys, PositionBiases, RelativeAttention, encode_positions
 from dtg.model.config import ModelConfig
-from dtg.model.layout import Layout
 
 NORM_EPSILON = 1e-5
 TRUNCATED_DEVIATION = 0.87962566  # of a standard normal cut off at two
@@ -45,13 +44,13 @@ class Layer(nn.Module):
         self.biases = None if config.shared_position_biases else PositionBiases(config)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, rows: Tensor, layout: Layout, shared: PositionBiases | None, encoded: Tensor) -> Tensor:
+    def forward(self, rows: Tensor, keys: LayerKeys, shared: PositionBiases | None, encoded: Tensor) -> Tensor:
         biases = shared if self.biases is None else self.biases
         assert biases is not None
         if self.pre_norm:
-            rows = rows + self.dropout(self.attention(self.attention_norm(rows), layout, biases, encoded))
+            rows = rows + self.dropout(self.attention(self.attention_norm(rows), keys, biases, encoded))
             return rows + self.dropout(self.feedforward(self.feedforward_norm(rows)))  # type: ignore[no-any-return]
-        rows = self.attention_norm(rows + self.dropout(self.attention(rows, layout, biases, encoded)))
+        rows = self.attention_norm(rows + self.dropout(self.attention(rows, keys, biases, encoded)))
         return self.feedforward_norm(rows + self.dropout(self.feedforward(rows)))  # type: ignore[no-any-return]
 
 
@@ -76,12 +75,12 @@ class Decoder(nn.Module):
         assert total is not None
         return total
 
-    def forward(self, operation: Tensor, piece: Tensor, layout: Layout) -> Tensor:
-        """(rows, width) from the (rows,) operation and piece that each row reads."""
+    def forward(self, operation: Tensor, piece: Tensor, keys: Keys) -> Tensor:
+        """(rows, width) from the (rows,) operation and piece that each row reads; `keys` says what rows attend to."""
         rows = self.dropout(self.embed(operation, piece))
-        encoded = encode_positions(layout, rows, self.config.width)
-        for layer in self.layers:
-            rows = layer(rows, layout, self.biases, encoded)
+        encoded = encode_positions(keys, rows, self.config.width)
+        for number, layer in enumerate(self.layers):
+            rows = layer(rows, keys.of_layer(number), self.biases, encoded)
         output: Tensor = self.final_norm(rows)
         return output
 

@@ -1,7 +1,8 @@
 """Heads: hidden vectors of rows that predict in, the log-probability of what each predicts out.
 
 `FactoredHead` first chooses a class (GEN, `<END>`, an operation), then, for GEN, a token. `JointHead` chooses among all
-tokens at once. What is illegal is masked before normalising, if the model is constrained.
+tokens at once. What is illegal is masked before normalising, if the model is constrained. Training asks for the one action
+that was taken; a search asks for `choices`: all kinds of action at once.
 """
 
 from __future__ import annotations
@@ -14,6 +15,11 @@ from torch.nn import functional
 
 from dtg.model.config import ModelConfig
 from dtg.model.symbols import NONE, Symbols, Targets
+from dtg.transitions import Operation, TransitionSystem
+from dtg.transitions.lanes import FeatureTable, legal
+
+ARCS_AND_POP = (Operation.LEFTARC, Operation.RIGHTARC, Operation.POP)
+GENERATE, END = 0, 1  # columns of `choices`; the operations follow, in the order of `Symbols.operations`
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +29,19 @@ class Allowed:
 
     classes: Tensor
     must_start_word: Tensor
+
+    @classmethod
+    def of(cls, system: TransitionSystem, features: Tensor, *, joint: bool) -> Allowed:
+        """What is legal in states with these features (see `FeatureTable`), in the order that the head has it.
+
+        The text is not known here: probabilities are those of a model that generates.
+        """
+        table = FeatureTable(features)
+        verdicts = legal(system, table)
+        operations = [verdicts[code] for code in ARCS_AND_POP if code in verdicts]
+        generate, end = verdicts[Operation.GEN], verdicts[Operation.END]
+        ordered = [generate, *operations, end] if joint else [generate, end, *operations]
+        return cls(torch.cat(ordered, dim=1), table.last[:, 0] != Operation.GEN)
 
 
 class FactoredHead(nn.Module):
@@ -40,6 +59,14 @@ class FactoredHead(nn.Module):
         if allowed is not None:
             logits = logits.masked_fill(~allowed.classes, -torch.inf)
         return precise(logits).log_softmax(-1)
+
+    def choices(
+        self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None
+    ) -> Tensor:
+        """(rows, 2 + operations) log-probabilities of GEN with any piece, `<END>`, and each operation."""
+        classes = self.symbols.classes
+        columns = [classes[Operation.GEN], classes[Operation.END], *(classes[key] for key in self.symbols.operations)]
+        return self.class_log_probabilities(hidden, allowed)[:, columns]
 
     def forward(
         self, hidden: Tensor, targets: Targets, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None
@@ -65,10 +92,10 @@ class JointHead(nn.Module):
         self.symbols = symbols
         self.bias = nn.Parameter(torch.zeros(symbols.predicted_tokens)) if config.output_bias else None
 
-    def forward(
-        self, hidden: Tensor, targets: Targets, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None
+    def logits(
+        self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None
     ) -> Tensor:
-        """(rows,) the log-probability of each target."""
+        """(rows, tokens) of every token, minus infinity where it is not allowed."""
         logits = functional.linear(hidden, embedding[: self.symbols.predicted_tokens], self.bias)
         if allowed is not None:
             pieces, operations = logits[:, : self.symbols.pieces], logits[:, self.symbols.pieces :]
@@ -77,7 +104,25 @@ class JointHead(nn.Module):
                 pieces = forbid_continuations(pieces, allowed.must_start_word, starts_word)
             pieces = pieces.masked_fill(~may_generate, -torch.inf)
             logits = torch.cat([pieces, operations.masked_fill(~others, -torch.inf)], dim=1)
-        return -functional.cross_entropy(precise(logits), targets.token, reduction="none")
+        return precise(logits)
+
+    def choices(
+        self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None
+    ) -> Tensor:
+        """(rows, 2 + operations) log-probabilities of GEN with any piece, `<END>`, and each operation."""
+        tokens = self.logits(hidden, embedding, allowed, starts_word).log_softmax(-1)
+        others = [self.symbols.end_token, *(self.symbols.operation_tokens[key] for key in self.symbols.operations)]
+        # In released models these are among the pieces, and so is pop_root.
+        no_words = [*others, self.symbols.pop_root_token] if self.symbols.pop_root_token != NONE else others
+        words = tokens.index_fill(1, torch.tensor(no_words, device=tokens.device), -torch.inf)
+        return torch.cat([words.logsumexp(-1, keepdim=True), tokens[:, others]], dim=1)
+
+    def forward(
+        self, hidden: Tensor, targets: Targets, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None
+    ) -> Tensor:
+        """(rows,) the log-probability of each target."""
+        logits = self.logits(hidden, embedding, allowed, starts_word)
+        return -functional.cross_entropy(logits, targets.token, reduction="none")
 
 
 def precise(logits: Tensor) -> Tensor:

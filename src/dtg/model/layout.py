@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from dtg.families import PackedRows
+from dtg.model.attention import Projected
 
 BLOCK_PLACES = 1024  # a block has about this many rows: enough work at once, little padding
 SLACK = 0.9  # sentences shorter than this share of the longest in a block start the next one
@@ -53,6 +55,31 @@ class Layout:
         order[rows] = torch.arange(len(rows), device=device)
         places = sum(block.sentences * block.longest for block in blocks)
         return cls(blocks, order, positions, 1.0 - len(rows) / places)
+
+    def of_layer(self, layer: int) -> Layout:
+        """Every layer attends to its own rows, in the same way."""
+        return self
+
+    def mix(self, projected: Projected) -> Tensor:
+        """See `LayerKeys`."""
+        mixed = [attend(projected, block) for block in self.blocks]
+        return torch.cat(mixed).index_select(0, self.order)
+
+
+def attend(projected: Projected, block: Block) -> Tensor:
+    """(rows of the block, heads x head width)"""
+
+    def by_sentence(rows: Tensor) -> Tensor:
+        return rows.index_select(0, block.row).unflatten(0, (block.sentences, block.longest))
+
+    key, value = by_sentence(projected.keys_values).permute(2, 0, 3, 1, 4)  # each (sentences, heads, longest, head width)
+    by_content = by_sentence(projected.content).transpose(1, 2) @ key.transpose(-1, -2)
+    by_position = by_sentence(projected.position).transpose(1, 2) @ projected.encoded
+    # Each key at its stack distance; one that is not attended to finds minus infinity behind the last position.
+    by_position = functional.pad(by_position, (0, 1), value=-torch.inf)
+    scores = by_content + by_position.gather(-1, block.index.expand_as(by_content))
+    mixed = scores.softmax(-1) @ value  # (sentences, heads, longest, head width)
+    return mixed.transpose(1, 2).flatten(0, 1).flatten(1).index_select(0, block.filled)
 
 
 def groups(sizes: list[int]) -> list[list[int]]:

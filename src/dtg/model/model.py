@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from dtg.text import Tokenizer
 
 EMBEDDING_RATE = 2.0  # the paper's multiplier of the learning rate of embeddings
-ROWS_AT_ONCE = 20_000  # in scoring: bounds memory
 
 
 class Predictions(NamedTuple):
@@ -122,12 +121,17 @@ class DecoderModel(nn.Module):
         hidden = self.decoder(*self.symbols.read(packed), layout)
         rows = (packed.target >= 0).nonzero()[:, 0]
         places = packed.target.index_select(0, rows)  # all actions, in order: a sentence's rows stand together
-        targets = self.symbols.targets(actions, places, self._ends(actions, places))
-        allowed = self.allowed(packed, rows) if constrained else None
-        log_probability = self.head(
-            hidden.index_select(0, rows), targets, self.decoder.embedding.weight, allowed, self.starts_word
-        )
+        allowed = self.allowed(packed.features.index_select(0, rows)) if constrained else None
+        log_probability = self.predict(hidden.index_select(0, rows), actions, places, allowed)
         return Predictions(log_probability, actions, packed, layout.padding)
+
+    def predict(self, hidden: Tensor, actions: ActionBatch, places: Tensor, allowed: Allowed | None) -> Tensor:
+        """(rows,) the log-probability of the action at each place, predicted from a row's hidden vector."""
+        targets = self.symbols.targets(actions, places, self._ends(actions, places))
+        log_probability: Tensor = self.head(
+            hidden, targets, self.decoder.embedding.weight, allowed, self.starts_word
+        )
+        return log_probability
 
     def loss(self, batch: SentenceBatch) -> BatchLoss:
         """What training minimises, as a sum."""
@@ -137,14 +141,9 @@ class DecoderModel(nn.Module):
             total, len(predictions.log_probability), len(batch.heads), len(batch.pieces), predictions.padding
         )
 
-    def allowed(self, packed: PackedRows, rows: Tensor) -> Allowed:
-        """What is legal after each of these rows, in the order of the head's classes, the text not being known."""
-        legal = packed.legal(self.family.system, rows)
-        operations = [legal[code] for code in (Operation.LEFTARC, Operation.RIGHTARC, Operation.POP) if code in legal]
-        generate, end = legal[Operation.GEN], legal[Operation.END]
-        ordered = [generate, end, *operations] if self.config.head == "factored" else [generate, *operations, end]
-        must_start_word = packed.features[:, 4].index_select(0, rows) != Operation.GEN
-        return Allowed(torch.cat(ordered, dim=1), must_start_word)
+    def allowed(self, features: Tensor) -> Allowed:
+        """What is legal in states with these features, the text not being known."""
+        return Allowed.of(self.family.system, features, joint=self.config.head == "joint")
 
     @torch.no_grad()
     def score_batch(self, batch: SentenceBatch, constrained: bool | None = None) -> Tensor:
@@ -161,16 +160,14 @@ class DecoderModel(nn.Module):
         return float(self.score_batch(self.encode([tree], [pieces]), constrained)[0])
 
     def score(self, trees: Sequence[DependencyTree], constrained: bool | None = None) -> list[float]:
-        """log p(x, y) of each tree, in nats."""
+        """log p(x, y) of each tree, in nats. Trees of one sentence, or of similar ones, share what they have in common."""
+        from dtg.inference.tree_scores import score_trees
+
         if self.tokenizer is None:
             raise InputError("this model has no tokenizer to turn words into pieces; use score_ids.")
+        constrained = self.config.constrained if constrained is None else constrained
         pieces = [self.tokenizer.encode_all(tree.words) for tree in trees]
-        scores = [0.0] * len(trees)
-        for some in chunks([sum(map(len, words)) + 2 * len(words) for words in pieces]):
-            batch = self.encode([trees[i] for i in some], [pieces[i] for i in some])
-            for index, score in zip(some, self.score_batch(batch, constrained).tolist(), strict=True):
-                scores[index] = score
-        return scores
+        return score_trees(self, self.encode(trees, pieces), constrained) if trees else []
 
     def encode(self, trees: Sequence[DependencyTree], pieces: Sequence[Sequence[Sequence[int]]]) -> SentenceBatch:
         """Trees as a batch on this model's device, checked."""
@@ -198,12 +195,3 @@ def make_family(config: ModelConfig) -> Family:
         family.system = ArcSwift(limit=config.distance_limit)
     return family
 
-
-def chunks(rows: Sequence[int]) -> list[list[int]]:
-    """Places of sentences, shortest first, in groups of bounded size: similar lengths together leave little padding."""
-    groups: list[list[int]] = [[]]
-    for index in sorted(range(len(rows)), key=rows.__getitem__):
-        if groups[-1] and (len(groups[-1]) + 1) * rows[index] > ROWS_AT_ONCE:
-            groups.append([])
-        groups[-1].append(index)
-    return groups if rows else []

@@ -104,18 +104,25 @@ class Symbols:
         )
 
     def read(self, packed: PackedRows) -> tuple[Tensor, Tensor]:
-        """(operation token, piece token) of each row, NONE where there is none."""
-        operation = torch.full_like(packed.piece, NONE)
-        second_row = packed.kind == KindCode.STACK
-        for (code, distance), token in self.operation_tokens.items():
-            found = (packed.operation == code) & (packed.distance == distance)
-            operation = torch.where(found, token, operation)
-            second = self.second_row_tokens[code, distance]
-            if second != token:
-                operation = torch.where(found & second_row, second, operation)
+        """The tokens that packed rows read."""
+        return self.tokens_read(packed.operation, packed.piece, packed.distance, packed.kind == KindCode.STACK)
+
+    def tokens_read(
+        self, operation: Tensor, piece: Tensor, distance: Tensor, second: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """(operation token, piece token) of each row, NONE where there is none.
+
+        `second` (rows,) is true for the second row of an arc, which may have an embedding of its own.
+        """
+        token = torch.full_like(piece, NONE)
+        for (code, far), first_token in self.operation_tokens.items():
+            found = (operation == code) & (distance == far)
+            token = torch.where(found, first_token, token)
+            if (second_token := self.second_row_tokens[code, far]) != first_token:
+                token = torch.where(found & second, second_token, token)
         if self.pop_root_token != NONE:
-            operation = torch.where(packed.operation == Operation.POPROOT, self.pop_root_token, operation)
-        return operation, packed.piece
+            token = torch.where(operation == Operation.POPROOT, self.pop_root_token, token)
+        return token, piece
 
     def targets(self, actions: ActionBatch, places: Tensor, ends_by_pop_root: Tensor | None = None) -> Targets:
         """What the actions at `places` are, as class and token."""

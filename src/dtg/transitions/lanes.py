@@ -198,12 +198,15 @@ class LaneStates(Tensors):
 
 
 class FeatureTable:
-    """The `Features` of rows long past, from columns that were kept (`LaneStates.features`), with the text not known."""
+    """The `Features` of states, from columns that were kept of them (`LaneStates.features`).
 
-    def __init__(self, table: Tensor) -> None:
+    How many words are left is said here, for all of them: -1 is a text that is not known.
+    """
+
+    def __init__(self, table: Tensor, words_left: int = -1) -> None:
         self.depth, self.buffered, self.headless, self.root_has_word, self.last, note = torch.split(table, 1, dim=1)
         self.top_has_right_dependent = self.headed_run = note
-        self.words_left = -1
+        self.words_left = words_left
 
 
 def legal(system: TransitionSystem, states: Features) -> dict[Operation, Tensor]:
