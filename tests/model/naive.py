@@ -18,16 +18,20 @@ from dtg.families import Kind, Row
 from dtg.model import DecoderModel
 from dtg.model.decoder import Layer
 from dtg.model.heads import FactoredHead
-from dtg.transitions import GEN, Action, Operation
+from dtg.transitions import GEN, Action, Operation, TransitionSystem
 from tests.twins import TWINS
 
 
 def naive_rows(model: DecoderModel, tree: DependencyTree, pieces: Sequence[Sequence[int]]) -> list[Row]:
     """The twin's rows, with piece ids as words; in released models the last arc is one row that predicts."""
+    return rows_of_actions(model, model.family.system.oracle(tree), pieces)
+
+
+def rows_of_actions(model: DecoderModel, actions: Sequence[Action], pieces: Sequence[Sequence[int]]) -> list[Row]:
+    """The same for any derivation, complete or not."""
     names = [[str(piece) for piece in word] for word in pieces]
-    actions = model.family.system.oracle(tree)
     rows = list(TWINS[model.config.family](actions, names, model.config.arc_representation))
-    if model.config.end == "pop_root":
+    if model.config.end == "pop_root" and actions[-1].operation == Operation.END:
         last = -2 if rows[-1].kind == Kind.STACK else -1
         arc = rows[last]
         reads = tuple("POPROOT" if name.startswith("RIGHTARC") else name for name in arc.reads)
@@ -106,11 +110,24 @@ def naive_score(
     model: DecoderModel, tree: DependencyTree, pieces: Sequence[Sequence[int]], *, constrained: bool = False
 ) -> float:
     """log p(x, y), prediction by prediction."""
-    rows = naive_rows(model, tree, pieces)
-    hidden = hidden_vectors(model, rows)
     system = model.family.system
+    return naive_derivation_score(model, system, system.oracle(tree), pieces, constrained=constrained)
+
+
+@torch.no_grad()
+def naive_derivation_score(
+    model: DecoderModel,
+    system: TransitionSystem,
+    derivation: Sequence[Action],
+    pieces: Sequence[Sequence[int]],
+    *,
+    constrained: bool = False,
+) -> float:
+    """The log-probability of a derivation, which need not be complete."""
+    rows = rows_of_actions(model, derivation, pieces)
+    hidden = hidden_vectors(model, rows)
     state, total, open_word = system.initial(), 0.0, False
-    actions = iter(system.oracle(tree))
+    actions = iter(derivation)
     pending: Iterator[int] = iter(())
     words = iter(pieces)
     for row in rows:

@@ -87,6 +87,10 @@ class Family(ABC):
         COMPOSE row, if there is one, and the row that predicts. Fork lanes first to keep the old ones.
         """
 
+    def composes(self, lanes: Lanes, actions: LaneActions) -> Tensor:
+        """(lanes, 1) where these actions add a COMPOSE row before the row that predicts."""
+        return torch.zeros_like(actions.arc)
+
     def represent(self, operation: Tensor, piece: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
         """What rows read: (operation, piece), with NOTHING where a row does not read it.
 

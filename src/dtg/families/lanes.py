@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -47,6 +48,20 @@ class Lanes(Tensors):
             room=FIRST_WIDTH - 3,
         )
 
+    @classmethod
+    def join(cls, parts: Sequence[Lanes]) -> Lanes:
+        """The lanes of several one after another, as wide as the widest."""
+        width = max(part.rows.shape[1] for part in parts)
+        for part in parts:
+            part.widen(width)
+        joined = cls.cat(parts)
+        joined.room = min(part.room for part in parts)
+        return joined
+
+    def renumbered(self, more: int) -> Lanes:
+        """The same lanes, with row ids that are higher by `more`."""
+        return replace(self, rows=self.rows + more, next_id=self.next_id + more)
+
     def __len__(self) -> int:
         return self.size.shape[0]
 
@@ -60,6 +75,10 @@ class Lanes(Tensors):
         while width - used < 4:
             width += width // 2
         self.room = width - used - 2  # a row that is not pushed is written above the top as well
+        self.widen(width)
+
+    def widen(self, width: int) -> None:
+        """Make the tables at least that wide."""
         self.rows, self.item = pad_columns(self.rows, width), pad_columns(self.item, width)
         self.start, self.piece = pad_columns(self.start, width), pad_columns(self.piece, width)
         self.states.widen(width)

@@ -48,6 +48,9 @@ class StackFamily(Family):
         lanes.next_id = lanes.next_id + actions.rows_added
         return compose, self._predict(lanes, actions, change, predicting, piece)
 
+    def composes(self, lanes: Lanes, actions: LaneActions) -> Tensor:
+        return self._rows_of_actions(actions, lanes.states.change(actions)).arc
+
     def _rows_of_actions(self, actions: LaneActions, change: Change) -> LaneActions:
         """The actions as far as rows go: where sentences end by pop_root, that is one row on top of what it composes."""
         if self.end != "pop_root":

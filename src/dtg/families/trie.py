@@ -59,9 +59,7 @@ def in_order(actions: ActionBatch) -> tuple[list[int], list[int]]:
     return order, shared
 
 
-def pack_trie(
-    family: Family, actions: ActionBatch, order: Sequence[int], shared: Sequence[int], root: int
-) -> Trie:
+def pack_trie(family: Family, actions: ActionBatch, order: Sequence[int], shared: Sequence[int], root: int) -> Trie:
     """The rows of these derivations (all different, as `in_order` has them; the first shares nothing)."""
     device = actions.offsets.device
     chosen = torch.tensor(order, device=device)
@@ -113,4 +111,3 @@ def pack_trie(
             folded.add(family.advance(lanes, step), now, lanes.states.features())
     packed = folded.packed(family, actions, torch.tensor([0, total], device=device), first[:1])
     return Trie(packed, row[fresh], place[fresh], path)
-

@@ -60,9 +60,7 @@ class FactoredHead(nn.Module):
             logits = logits.masked_fill(~allowed.classes, -torch.inf)
         return precise(logits).log_softmax(-1)
 
-    def choices(
-        self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None
-    ) -> Tensor:
+    def choices(self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None) -> Tensor:
         """(rows, 2 + operations) log-probabilities of GEN with any piece, `<END>`, and each operation."""
         classes = self.symbols.classes
         columns = [classes[Operation.GEN], classes[Operation.END], *(classes[key] for key in self.symbols.operations)]
@@ -92,9 +90,7 @@ class JointHead(nn.Module):
         self.symbols = symbols
         self.bias = nn.Parameter(torch.zeros(symbols.predicted_tokens)) if config.output_bias else None
 
-    def logits(
-        self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None
-    ) -> Tensor:
+    def logits(self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None) -> Tensor:
         """(rows, tokens) of every token, minus infinity where it is not allowed."""
         logits = functional.linear(hidden, embedding[: self.symbols.predicted_tokens], self.bias)
         if allowed is not None:
@@ -106,9 +102,7 @@ class JointHead(nn.Module):
             logits = torch.cat([pieces, operations.masked_fill(~others, -torch.inf)], dim=1)
         return precise(logits)
 
-    def choices(
-        self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None
-    ) -> Tensor:
+    def choices(self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None) -> Tensor:
         """(rows, 2 + operations) log-probabilities of GEN with any piece, `<END>`, and each operation."""
         tokens = self.logits(hidden, embedding, allowed, starts_word).log_softmax(-1)
         others = [self.symbols.end_token, *(self.symbols.operation_tokens[key] for key in self.symbols.operations)]

@@ -72,7 +72,9 @@ def attend(projected: Projected, block: Block) -> Tensor:
     def by_sentence(rows: Tensor) -> Tensor:
         return rows.index_select(0, block.row).unflatten(0, (block.sentences, block.longest))
 
-    key, value = by_sentence(projected.keys_values).permute(2, 0, 3, 1, 4)  # each (sentences, heads, longest, head width)
+    key, value = by_sentence(projected.keys_values).permute(
+        2, 0, 3, 1, 4
+    )  # each (sentences, heads, longest, head width)
     by_content = by_sentence(projected.content).transpose(1, 2) @ key.transpose(-1, -2)
     by_position = by_sentence(projected.position).transpose(1, 2) @ projected.encoded
     # Each key at its stack distance; one that is not attended to finds minus infinity behind the last position.

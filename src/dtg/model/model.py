@@ -5,7 +5,7 @@ log p(x, y) sums over every predicted action, `<END>` included, in nats.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,10 +24,14 @@ from dtg.model.symbols import Symbols
 from dtg.transitions import Operation
 from dtg.transitions.arc_swift import ArcSwift
 from dtg.transitions.batch import ActionBatch, SentenceBatch
+from dtg.transitions.rules import Derivations
 from dtg.trees import DependencyTree
 
 if TYPE_CHECKING:
     from dtg.families import ArcRepresentation
+    from dtg.inference.state import BeamState
+    from dtg.inference.surprisal import SentenceSurprisal
+    from dtg.inference.surprisals import GivenSentence
     from dtg.text import Tokenizer
 
 EMBEDDING_RATE = 2.0  # the paper's multiplier of the learning rate of embeddings
@@ -128,9 +132,7 @@ class DecoderModel(nn.Module):
     def predict(self, hidden: Tensor, actions: ActionBatch, places: Tensor, allowed: Allowed | None) -> Tensor:
         """(rows,) the log-probability of the action at each place, predicted from a row's hidden vector."""
         targets = self.symbols.targets(actions, places, self._ends(actions, places))
-        log_probability: Tensor = self.head(
-            hidden, targets, self.decoder.embedding.weight, allowed, self.starts_word
-        )
+        log_probability: Tensor = self.head(hidden, targets, self.decoder.embedding.weight, allowed, self.starts_word)
         return log_probability
 
     def loss(self, batch: SentenceBatch) -> BatchLoss:
@@ -169,6 +171,30 @@ class DecoderModel(nn.Module):
         pieces = [self.tokenizer.encode_all(tree.words) for tree in trees]
         return score_trees(self, self.encode(trees, pieces), constrained) if trees else []
 
+    def begin(self, beam: int = 300, **options: Any) -> BeamState:
+        """A word-synchronous beam search before the first word; `options` are those of `BeamOptions`."""
+        from dtg.inference.options import BeamOptions
+        from dtg.inference.search import Search
+        from dtg.inference.state import BeamState
+
+        search = Search(self, BeamOptions(beam=beam, **options))
+        return BeamState(search, search.begin())
+
+    def surprisal(self, sentences: Sequence[GivenSentence], beam: int = 300, **options: Any) -> list[SentenceSurprisal]:
+        """Surprisal of every word of every sentence: texts, which are split into words, or sequences of words."""
+        if isinstance(sentences, str):
+            raise InputError("a list of sentences is expected, not one text; put it into a list: surprisal([text]).")
+        return list(self.surprisal_stream(sentences, beam, **options))
+
+    def surprisal_stream(
+        self, sentences: Iterable[GivenSentence], beam: int = 300, **options: Any
+    ) -> Iterator[SentenceSurprisal]:
+        """The same one by one, in order, as soon as they are known."""
+        from dtg.inference.options import BeamOptions
+        from dtg.inference.surprisals import surprisal_stream
+
+        return surprisal_stream(self, sentences, BeamOptions(beam=beam, **options))
+
     def encode(self, trees: Sequence[DependencyTree], pieces: Sequence[Sequence[Sequence[int]]]) -> SentenceBatch:
         """Trees as a batch on this model's device, checked."""
         for tree, words in zip(trees, pieces, strict=True):
@@ -188,10 +214,11 @@ class DecoderModel(nn.Module):
         return right & (actions.operation[following] == Operation.END)
 
 
-def make_family(config: ModelConfig) -> Family:
+def make_family(config: ModelConfig, derivations: Derivations = "canonical") -> Family:
     """The family a configuration names, with its choices."""
-    family = families.get(config.family, arc_representation=config.arc_representation, end=config.end)
+    family = families.get(
+        config.family, arc_representation=config.arc_representation, derivations=derivations, end=config.end
+    )
     if isinstance(family.system, ArcSwift):
-        family.system = ArcSwift(limit=config.distance_limit)
+        family.system = ArcSwift(limit=config.distance_limit, derivations=derivations)
     return family
-

@@ -107,9 +107,7 @@ class Symbols:
         """The tokens that packed rows read."""
         return self.tokens_read(packed.operation, packed.piece, packed.distance, packed.kind == KindCode.STACK)
 
-    def tokens_read(
-        self, operation: Tensor, piece: Tensor, distance: Tensor, second: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def tokens_read(self, operation: Tensor, piece: Tensor, distance: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
         """(operation token, piece token) of each row, NONE where there is none.
 
         `second` (rows,) is true for the second row of an arc, which may have an embedding of its own.

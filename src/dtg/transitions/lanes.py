@@ -7,7 +7,7 @@ clauses of `rules.py` read these tensors through the same names as a single `Sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -92,6 +92,17 @@ class Tensors:
     def first(self, count: int) -> Self:
         """The first `count` lanes, sharing memory with these."""
         return self._of_each(lambda tensor: tensor[:count])
+
+    @classmethod
+    def cat(cls, parts: Sequence[Self]) -> Self:
+        """The lanes of several one after another; what is not a tensor is taken from the first."""
+        values = {name: getattr(parts[0], name) for name in cls.__dataclass_fields__}
+        for name, value in values.items():
+            if isinstance(value, Tensor):
+                values[name] = torch.cat([getattr(part, name) for part in parts])
+            elif isinstance(value, Tensors):
+                values[name] = type(value).cat([getattr(part, name) for part in parts])
+        return cls(**values)
 
     def _of_each(self, change: Callable[[Tensor], Tensor]) -> Self:
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}

@@ -24,6 +24,7 @@ class TransitionSystem(ABC):
     name: ClassVar[str]
     rules: ClassVar[Rules]
     has_buffer: ClassVar[bool] = False  # a generated word waits in the buffer head until the next one is generated
+    builds_trees: ClassVar[bool] = True
     keeps_right_dependent: ClassVar[bool] = False  # RIGHTARC leaves the dependent on the stack, above its head
 
     def __init__(self, *, derivations: Derivations = "canonical") -> None:

@@ -19,6 +19,7 @@ class Words(TransitionSystem):
     """GEN until `<END>`."""
 
     name = "words"
+    builds_trees = False
     rules: ClassVar[Rules] = {
         Operation.GEN: (TEXT_GOES_ON,),
         Operation.END: (TEXT_IS_DONE, Clause("there is a word", lambda s, k: s.headless >= 1)),

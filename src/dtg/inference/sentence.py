@@ -1,0 +1,77 @@
+"""A sentence as it was given: a text or words in, words with their places and their whitespace words out.
+
+Reading-time data are per whitespace word ("dog.", "don't"), models read syntactic words ("dog" ".", "do" "n't"). A
+`Sentence` knows both, and where each word stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from dtg.errors import InputError
+from dtg.text.words import split_words
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words in order; `starts` and `ends` are places of characters, from 0, the end not included."""
+
+    words: tuple[str, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    whitespace: tuple[int, ...]  # for each word the number, from 0, of the whitespace-separated word it belongs to
+
+    @classmethod
+    def of_text(cls, text: str) -> Sentence:
+        """A plain text, split with `dtg.text.split_words`; places are places in `text`.
+
+        >>> Sentence.of_text("I don't.").whitespace
+        (0, 1, 1, 1)
+        """
+        words = split_words(text)
+        if not words:
+            raise InputError(f"the text {text!r} has no words; a sentence needs at least one.")
+        # Nothing but white space is left out between words, so a gap is where a whitespace word ends.
+        gaps = [before.end < word.start for before, word in pairwise(words)]
+        return cls(
+            tuple(word.text for word in words),
+            tuple(word.start for word in words),
+            tuple(word.end for word in words),
+            tuple(accumulate(gaps, initial=0)),
+        )
+
+    @classmethod
+    def of_words(cls, words: Sequence[str]) -> Sentence:
+        """Words taken as they are, each a whitespace word of its own; places are places in the words joined by spaces."""
+        if isinstance(words, str):
+            raise InputError(
+                f"a sequence of words is expected, not the text {words!r}; Sentence.of_text splits a text."
+            )
+        if not words:
+            raise InputError("there are no words; a sentence needs at least one.")
+        if empty := [number for number, word in enumerate(words, start=1) if not word]:
+            raise InputError(f"word {empty[0]} of {list(words)!r} is empty; a word needs at least one character.")
+        ends = tuple(accumulate((len(word) + 1 for word in words), initial=-1))[1:]
+        starts = tuple(end - len(word) for end, word in zip(ends, words, strict=True))
+        return cls(tuple(words), starts, ends, tuple(range(len(words))))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def text(self) -> str:
+        """Every word at its place, and spaces between them (whatever white space was there)."""
+        text = ""
+        for word, start in zip(self.words, self.starts, strict=True):
+            text = text.ljust(start) + word
+        return text
+
+    @property
+    def whitespace_words(self) -> tuple[str, ...]:
+        """The whitespace-separated words, in order."""
+        joined = [""] * (self.whitespace[-1] + 1)
+        for word, number in zip(self.words, self.whitespace, strict=True):
+            joined[number] += word
+        return tuple(joined)

@@ -1,0 +1,63 @@
+"""Surprisal of many sentences: texts or words in, a `SentenceSurprisal` for each out, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dtg.errors import InputError
+from dtg.inference.beams import WordFigures
+from dtg.inference.options import BeamOptions
+from dtg.inference.prefixes import Pieces, SearchedSentence, search_all
+from dtg.inference.search import Search
+from dtg.inference.sentence import Sentence
+from dtg.inference.surprisal import SentenceSurprisal
+
+if TYPE_CHECKING:
+    from dtg.model import DecoderModel
+
+GivenSentence = str | Sequence[str] | Sentence
+LOOK_AHEAD = 256  # sentences among which equal beginnings are looked for
+
+
+def surprisal_stream(
+    model: DecoderModel, sentences: Iterable[GivenSentence], options: BeamOptions
+) -> Iterator[SentenceSurprisal]:
+    """Lazily, in order, looking no more than LOOK_AHEAD sentences ahead."""
+    if model.tokenizer is None:
+        raise InputError("this model has no tokenizer to turn words into pieces.")
+    search = Search(model, options)
+    source = iter(sentences)
+    while some := [as_sentence(sentence) for sentence in islice(source, LOOK_AHEAD)]:
+        pieces = [model.tokenizer.encode_all(sentence.words) for sentence in some]
+        for sentence, words, found in zip(some, pieces, search_all(search, pieces), strict=True):
+            yield in_columns(sentence, words, found)
+
+
+def as_sentence(given: GivenSentence) -> Sentence:
+    """A text is split into words; words are taken as they are."""
+    if isinstance(given, Sentence):
+        return given
+    return Sentence.of_text(given) if isinstance(given, str) else Sentence.of_words(given)
+
+
+def in_columns(sentence: Sentence, pieces: Sequence[Pieces], found: SearchedSentence) -> SentenceSurprisal:
+    """The same numbers, column by column."""
+    figures = WordFigures(*np.array(found.words, dtype=np.float64).T)  # type: ignore[call-arg]
+    entropies = np.asarray(figures.entropy)
+    return SentenceSurprisal(
+        sentence=sentence,
+        surprisals=np.asarray(figures.surprisal),
+        lexical=np.asarray(figures.lexical),
+        structural=np.asarray(figures.structural),
+        entropies=entropies,
+        entropy_reductions=-np.diff(entropies, prepend=0.0),
+        stack_depths=np.asarray(figures.stack_depth),
+        kept=np.asarray(figures.kept),
+        pieces=np.array([len(word) for word in pieces]),
+        end_surprisal=float(figures.log_mass[-1]) - found.log_probability,
+        log_probability=found.log_probability,
+    )
