@@ -17,7 +17,7 @@ from dtg.inference.search import Search
 from dtg.inference.state import BeamState
 from dtg.inference.tree_scores import score_trees
 from dtg.model import DecoderModel
-from dtg.model.heads import GENERATE
+from dtg.model.heads import GENERATE, FactoredHead
 from tests.inference.brute import log_sum, prefix_log_probability, sentence_log_probability
 from tests.model.test_model import tiny
 from tests.model.test_released import IDS, released_weights
@@ -195,7 +195,7 @@ def test_probabilities_of_all_next_actions_sum_to_one(family: str, head: str, co
         seen.append((state._beams.hidden, state._beams.lanes.states.features()))
         for hidden, features in seen:
             with torch.inference_mode():
-                choices, _ = evaluator.choices(hidden, features, ending=False)
+                choices, _ = evaluator.choices(hidden, features, words_left=1)
                 total = choices.exp().sum(1)
                 pieces = [
                     evaluator.piece_log_probability(hidden, features, torch.full((len(hidden),), piece)).exp()
@@ -206,6 +206,12 @@ def test_probabilities_of_all_next_actions_sum_to_one(family: str, head: str, co
             reached += len(hidden)
         state = state.step_ids(word)
     assert reached >= (4 if family == "txl-tokens" else 8)
+
+
+def test_a_model_without_trees_is_surprised_at_words_alone() -> None:
+    state = tiny("txl-tokens").begin().step_ids([1]).step_ids([2, 9])
+    assert (state.lexical, state.structural) == (state.surprisal, 0.0)
+    assert (state.entropy, state.stack_depth, state.kept) == (0.0, 0.0, 1.0)
 
 
 def test_stepping_in_two_directions() -> None:
@@ -296,10 +302,9 @@ def test_memory_stays_flat(family: str) -> None:
 def test_deeper_than_the_positions_go() -> None:
     """A stack of more than 62 words: the farthest share a position, and nothing breaks."""
     model = tiny("dtg")
-    bias = torch.zeros(model.head.outer.out_features, dtype=torch.float64)  # type: ignore[union-attr]
-    bias[0] = 50.0  # GEN, always
+    assert isinstance(model.head, FactoredHead)
     with torch.no_grad():
-        model.head.outer.bias.copy_(bias)  # type: ignore[union-attr]
+        model.head.outer.bias[GENERATE] = 50.0
     state = model.begin(beam=2, word_beam=1)
     for _ in range(70):
         state = state.step_ids([1])
@@ -311,7 +316,7 @@ def test_options_are_checked() -> None:
     model = tiny("dtg")
     with pytest.raises(InputError, match="beam is 0; a whole number of at least 1 is expected"):
         model.begin(beam=0)
-    with pytest.raises(InputError, match="word_beam is 2.5; a whole number"):
+    with pytest.raises(InputError, match=r"word_beam is 2\.5; a whole number"):
         model.begin(word_beam=2.5)
     with pytest.raises(UnknownNameError, match="derivations called 'some'"):
         model.begin(derivations="some")

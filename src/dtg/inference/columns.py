@@ -99,7 +99,7 @@ def surprisal_rows(
                 for values in (result.surprisals, result.lexical, result.structural)
             ),
             (result.entropies[last] / nats).tolist(),
-            (np.add.reduceat(result.entropy_reductions, first) / nats).tolist(),
+            (np.add.reduceat(result.entropy_reductions, first) / nats + 0.0).tolist(),  # + 0.0: no -0.0 in a table
             result.stack_depths[last].tolist(),
             np.multiply.reduceat(result.kept, first).tolist(),
             np.add.reduceat(result.pieces, first).tolist(),

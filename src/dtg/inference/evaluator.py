@@ -16,8 +16,8 @@ from dtg.model.heads import ARCS_AND_POP, Allowed
 from dtg.model.model import make_family
 from dtg.model.reach import Reach
 from dtg.model.symbols import NONE, Targets
-from dtg.transitions import GEN, Action, Operation
 from dtg.transitions import END as END_ACTION
+from dtg.transitions import GEN, Action, Operation
 from dtg.transitions.lanes import IDLE, FeatureTable, LaneActions, legal, pad_columns
 
 if TYPE_CHECKING:
@@ -65,15 +65,23 @@ class Evaluator:
         operation = torch.where(piece == NOTHING, IDLE, int(Operation.GEN))
         return self._advance(lanes, arena, LaneActions.of(operation, piece, starts_word, torch.ones_like(piece)))
 
-    def choices(self, hidden: Tensor, features: Tensor, *, ending: bool) -> tuple[Tensor, Tensor]:
-        """(lanes, columns) the log-probability of each kind of action, and whether it is legal on the way to the next
-        word, or, if the sentence is `ending`, to its end."""
+    def act(self, lanes: Lanes, arena: Arena, columns: Tensor, piece: Tensor, starts_word: Tensor) -> Tensor:
+        """Let lanes take operations or generate pieces (where that is not NOTHING); their hidden vectors then."""
+        starts = starts_word[piece.clamp(min=0)]
+        actions = LaneActions.of(self.operation[columns], piece, starts, self.distance[columns])
+        return self._advance(lanes, arena, actions)
+
+    def choices(self, hidden: Tensor, features: Tensor, words_left: int | Tensor) -> tuple[Tensor, Tensor]:
+        """(lanes, columns) the log-probability of each kind of action, and whether it is legal.
+
+        `words_left`, a number or (lanes, 1), is 1 on the way to a next word, 0 to the sentence's end, -1 to either.
+        """
         allowed, model = self._allowed(features), self.model
         found: Tensor = model.head.choices(hidden, model.decoder.embedding.weight, allowed, model.starts_word)
-        verdicts = legal(self.system, FeatureTable(features, words_left=0 if ending else 1))
+        verdicts = legal(self.system, FeatureTable(features, words_left))
         operations = [verdicts[code] for code in ARCS_AND_POP if code in verdicts]
         may = torch.cat([verdicts[Operation.GEN], verdicts[Operation.END], *operations], dim=1)
-        if ending and model.config.end == "pop_root":
+        if model.config.end == "pop_root" and not (isinstance(words_left, int) and words_left > 0):
             found = self._released_endings(found, hidden, features, allowed)
         return found.double(), may
 
@@ -84,6 +92,12 @@ class Evaluator:
             generate = torch.full_like(target, self.model.symbols.classes.get(Operation.GEN, NONE))
             found.append(self._log_probability(some, Targets(generate, target), self._allowed(state)))
         return torch.cat(found) if found else hidden.new_empty(0).double()
+
+    def pieces(self, hidden: Tensor, features: Tensor) -> Tensor:
+        """(lanes, pieces) log p(piece | GEN)."""
+        model = self.model
+        allowed = self._allowed(features)
+        return model.head.pieces(hidden, model.decoder.embedding.weight, allowed, model.starts_word).double()
 
     def _allowed(self, features: Tensor) -> Allowed | None:
         joint = self.model.config.head == "joint"

@@ -110,7 +110,7 @@ def explore(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending:
 
 def prospects(evaluator: Evaluator, new: Pool, before: int, ending: bool) -> tuple[Tensor, Agenda]:
     """For new states, which come after `before` others: log-probabilities of arriving, and the actions that go on."""
-    choices, may = evaluator.choices(new.hidden, new.lanes.states.features(), ending=ending)
+    choices, may = evaluator.choices(new.hidden, new.lanes.states.features(), words_left=0 if ending else 1)
     total = (new.score[:, None] + choices).masked_fill(~may, -torch.inf)
     arrival = total[:, END if ending else GENERATE].clone()
     total[:, [GENERATE, END]] = -torch.inf

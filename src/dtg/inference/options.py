@@ -14,7 +14,7 @@ class BeamOptions:
     """What a search keeps. Larger numbers take longer and lose less; `kept` in the results says how much was lost."""
 
     beam: int = 300  # hypotheses that arrive at each word: the most probable ways to get there
-    word_beam: int | None = None  # of these, how many are kept once the word is known; a tenth of them by default
+    word_beam: int | None = None  # of these, how many are kept once the word is known; a third of them by default
     fast_track: int = (
         0  # hypotheses that shift after 0, 1, 2, ... actions that arrive whatever their rank, for each number
     )
@@ -34,4 +34,4 @@ class BeamOptions:
     @property
     def words_kept(self) -> int:
         """The word beam, or its default."""
-        return max(1, self.beam // 10) if self.word_beam is None else self.word_beam
+        return max(1, self.beam // 3) if self.word_beam is None else self.word_beam

@@ -99,8 +99,10 @@ def next_words(
     ready: list[tuple[int, int, Beginning]], at_once: int
 ) -> tuple[list[Beginning], list[tuple[Beginning, list[Pieces]]]]:
     """Take beginnings from the heap until enough words follow them; those without words only have to be ended."""
-    now, words, number = [], [], 0
-    while ready and (number < at_once and len(now) < at_once):
+    now: list[Beginning] = []
+    words: list[tuple[Beginning, list[Pieces]]] = []
+    number = 0
+    while ready and number < at_once and len(now) < at_once:
         here = heapq.heappop(ready)[2]
         some = here.waiting[: at_once - number]
         now.append(here)

@@ -46,7 +46,7 @@ def as_sentence(given: GivenSentence) -> Sentence:
 
 def in_columns(sentence: Sentence, pieces: Sequence[Pieces], found: SearchedSentence) -> SentenceSurprisal:
     """The same numbers, column by column."""
-    figures = WordFigures(*np.array(found.words, dtype=np.float64).T)  # type: ignore[call-arg]
+    figures = WordFigures(*np.array(found.words, dtype=np.float64).T)
     entropies = np.asarray(figures.entropy)
     return SentenceSurprisal(
         sentence=sentence,
@@ -54,7 +54,7 @@ def in_columns(sentence: Sentence, pieces: Sequence[Pieces], found: SearchedSent
         lexical=np.asarray(figures.lexical),
         structural=np.asarray(figures.structural),
         entropies=entropies,
-        entropy_reductions=-np.diff(entropies, prepend=0.0),
+        entropy_reductions=np.concatenate([[0.0], entropies])[:-1] - entropies,
         stack_depths=np.asarray(figures.stack_depth),
         kept=np.asarray(figures.kept),
         pieces=np.array([len(word) for word in pieces]),

@@ -6,7 +6,7 @@ That is enough to write down any derivation when somebody asks for its tree, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -38,8 +38,6 @@ class Joined:
 class Start:
     """One hypothesis, before the first word."""
 
-    hypotheses: int = field(default=1)
-
 
 Trail = Start | Step | Joined
 
@@ -48,11 +46,13 @@ def actions_of(trail: Trail, hypothesis: int) -> list[list[int]]:
     """For every word, the columns taken before it."""
     found = []
     while not isinstance(trail, Start):
+        parent = int(trail.parent[hypothesis])
         if isinstance(trail, Joined):
-            trail, hypothesis = trail.parts[int(trail.part[hypothesis])], int(trail.parent[hypothesis])
+            trail = trail.parts[int(trail.part[hypothesis])]
         else:
             found.append([column for column in trail.actions[hypothesis].tolist() if column != NO_ACTION])
-            trail, hypothesis = trail.before, int(trail.parent[hypothesis])
+            trail = trail.before
+        hypothesis = parent
     return found[::-1]
 
 

@@ -19,7 +19,7 @@ from dtg.transitions.batch import ActionBatch, SentenceBatch
 if TYPE_CHECKING:
     from dtg.model import DecoderModel
 
-ACTIONS_AT_ONCE = 8_000  # fresh actions in one pass: bounds memory
+ACTIONS_AT_ONCE = 4_000  # fresh actions in one pass: bounds memory
 PREDICTIONS_AT_ONCE = 1_024  # rows whose whole vocabulary is looked at together
 
 

@@ -60,6 +60,9 @@ def generate(
     hidden = evaluator.generate(lanes, arena, last[word], starts_word=(counts == 1)[word])
     depth = (lanes.states.items[:, 0] - 1).double()
     figures = figures_of(beams.figures.log_mass[whose], arrivals, pairs, kept, depth, whose)
+    if not evaluator.system.builds_trees:  # no stack, and nothing to be surprised at but the word
+        nothing = torch.zeros_like(figures.structural)
+        figures = figures._replace(lexical=figures.surprisal, structural=nothing, stack_depth=nothing)
     trail = Step(beams.trail, arrivals.parent[arrival], arrivals.actions[arrival])
     return Beams(lanes, hidden, score, word, len(words), arena, trail, figures)
 

@@ -73,13 +73,25 @@ class FactoredHead(nn.Module):
         classes = self.class_log_probabilities(hidden, allowed)
         chosen = classes.gather(1, targets.class_[:, None])[:, 0]
         generating = (targets.token != NONE).nonzero()[:, 0]
-        tokens = functional.linear(
-            hidden.index_select(0, generating), embedding[: self.symbols.predicted_tokens], self.bias
-        )
-        if allowed is not None and starts_word is not None:
-            tokens = forbid_continuations(tokens, allowed.must_start_word[generating], starts_word)
-        loss = functional.cross_entropy(precise(tokens), targets.token[generating], reduction="none")
+        must_start = None if allowed is None else allowed.must_start_word[generating]
+        tokens = self.token_logits(hidden.index_select(0, generating), embedding, must_start, starts_word)
+        loss = functional.cross_entropy(tokens, targets.token[generating], reduction="none")
         return chosen.index_add(0, generating, -loss)
+
+    def token_logits(
+        self, hidden: Tensor, embedding: Tensor, must_start: Tensor | None, starts_word: Tensor | None
+    ) -> Tensor:
+        """(rows, tokens) given GEN, minus infinity where a token is not allowed."""
+        tokens = functional.linear(hidden, embedding[: self.symbols.predicted_tokens], self.bias)
+        if must_start is not None and starts_word is not None:
+            tokens = forbid_continuations(tokens, must_start, starts_word)
+        return precise(tokens)
+
+    def pieces(self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None) -> Tensor:
+        """(rows, pieces) log-probabilities of each piece, given GEN."""
+        must_start = None if allowed is None else allowed.must_start_word
+        tokens = self.token_logits(hidden, embedding, must_start, starts_word)
+        return tokens.log_softmax(-1)[:, : self.symbols.pieces]
 
 
 class JointHead(nn.Module):
@@ -110,6 +122,10 @@ class JointHead(nn.Module):
         no_words = [*others, self.symbols.pop_root_token] if self.symbols.pop_root_token != NONE else others
         words = tokens.index_fill(1, torch.tensor(no_words, device=tokens.device), -torch.inf)
         return torch.cat([words.logsumexp(-1, keepdim=True), tokens[:, others]], dim=1)
+
+    def pieces(self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None) -> Tensor:
+        """(rows, pieces) log-probabilities of each piece, given GEN."""
+        return self.logits(hidden, embedding, allowed, starts_word)[:, : self.symbols.pieces].log_softmax(-1)
 
     def forward(
         self, hidden: Tensor, targets: Targets, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None

@@ -70,7 +70,7 @@ def attend(projected: Projected, block: Block) -> Tensor:
     """(rows of the block, heads x head width)"""
 
     def by_sentence(rows: Tensor) -> Tensor:
-        return rows.index_select(0, block.row).unflatten(0, (block.sentences, block.longest))
+        return rows.index_select(0, block.row).view(block.sentences, block.longest, *rows.shape[1:])
 
     key, value = by_sentence(projected.keys_values).permute(
         2, 0, 3, 1, 4
@@ -80,7 +80,7 @@ def attend(projected: Projected, block: Block) -> Tensor:
     # Each key at its stack distance; one that is not attended to finds minus infinity behind the last position.
     by_position = functional.pad(by_position, (0, 1), value=-torch.inf)
     scores = by_content + by_position.gather(-1, block.index.expand_as(by_content))
-    mixed = scores.softmax(-1) @ value  # (sentences, heads, longest, head width)
+    mixed: Tensor = scores.softmax(-1) @ value  # (sentences, heads, longest, head width)
     return mixed.transpose(1, 2).flatten(0, 1).flatten(1).index_select(0, block.filled)
 
 

@@ -5,7 +5,7 @@ log p(x, y) sums over every predicted action, `<END>` included, in nats.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +21,7 @@ from dtg.model.decoder import Decoder, initialise
 from dtg.model.heads import Allowed, FactoredHead, JointHead
 from dtg.model.layout import Layout
 from dtg.model.symbols import Symbols
+from dtg.model.uses import Uses
 from dtg.transitions import Operation
 from dtg.transitions.arc_swift import ArcSwift
 from dtg.transitions.batch import ActionBatch, SentenceBatch
@@ -29,9 +30,6 @@ from dtg.trees import DependencyTree
 
 if TYPE_CHECKING:
     from dtg.families import ArcRepresentation
-    from dtg.inference.state import BeamState
-    from dtg.inference.surprisal import SentenceSurprisal
-    from dtg.inference.surprisals import GivenSentence
     from dtg.text import Tokenizer
 
 EMBEDDING_RATE = 2.0  # the paper's multiplier of the learning rate of embeddings
@@ -46,8 +44,8 @@ class Predictions(NamedTuple):
     padding: float
 
 
-class DecoderModel(nn.Module):
-    """One of the paper's models. Made by `create`, `load` or `from_released`."""
+class DecoderModel(nn.Module, Uses):
+    """One of the paper's models. Made by `create`, `load` or `from_released`; `Uses` has what it is used for."""
 
     def __init__(self, config: ModelConfig, symbols: Symbols, root: int, tokenizer: Tokenizer | None = None) -> None:
         super().__init__()
@@ -160,40 +158,6 @@ class DecoderModel(nn.Module):
         """log p(x, y) of one tree, given as the piece ids of each word and 1-based heads (0 is the root)."""
         tree = DependencyTree(tuple(f"word{i}" for i in range(1, len(pieces) + 1)), tuple(heads))
         return float(self.score_batch(self.encode([tree], [pieces]), constrained)[0])
-
-    def score(self, trees: Sequence[DependencyTree], constrained: bool | None = None) -> list[float]:
-        """log p(x, y) of each tree, in nats. Trees of one sentence, or of similar ones, share what they have in common."""
-        from dtg.inference.tree_scores import score_trees
-
-        if self.tokenizer is None:
-            raise InputError("this model has no tokenizer to turn words into pieces; use score_ids.")
-        constrained = self.config.constrained if constrained is None else constrained
-        pieces = [self.tokenizer.encode_all(tree.words) for tree in trees]
-        return score_trees(self, self.encode(trees, pieces), constrained) if trees else []
-
-    def begin(self, beam: int = 300, **options: Any) -> BeamState:
-        """A word-synchronous beam search before the first word; `options` are those of `BeamOptions`."""
-        from dtg.inference.options import BeamOptions
-        from dtg.inference.search import Search
-        from dtg.inference.state import BeamState
-
-        search = Search(self, BeamOptions(beam=beam, **options))
-        return BeamState(search, search.begin())
-
-    def surprisal(self, sentences: Sequence[GivenSentence], beam: int = 300, **options: Any) -> list[SentenceSurprisal]:
-        """Surprisal of every word of every sentence: texts, which are split into words, or sequences of words."""
-        if isinstance(sentences, str):
-            raise InputError("a list of sentences is expected, not one text; put it into a list: surprisal([text]).")
-        return list(self.surprisal_stream(sentences, beam, **options))
-
-    def surprisal_stream(
-        self, sentences: Iterable[GivenSentence], beam: int = 300, **options: Any
-    ) -> Iterator[SentenceSurprisal]:
-        """The same one by one, in order, as soon as they are known."""
-        from dtg.inference.options import BeamOptions
-        from dtg.inference.surprisals import surprisal_stream
-
-        return surprisal_stream(self, sentences, BeamOptions(beam=beam, **options))
 
     def encode(self, trees: Sequence[DependencyTree], pieces: Sequence[Sequence[Sequence[int]]]) -> SentenceBatch:
         """Trees as a batch on this model's device, checked."""

@@ -99,4 +99,5 @@ def attend(projected: Projected, block: ReachBlock, some: slice, stored: Tensor)
     place = block.place.expand(len(key), -1, -1)
     scores = by_content.gather(-1, place) + by_position.gather(-1, block.position.expand_as(place))
     weights = torch.zeros_like(by_content).scatter_(-1, place, scores.softmax(-1))
-    return (weights @ value).transpose(0, 1)
+    mixed: Tensor = weights @ value
+    return mixed.transpose(0, 1)

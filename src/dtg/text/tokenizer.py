@@ -47,6 +47,9 @@ class Tokenizer:
         self._pieces = [self._processor.id_to_piece(id) for id in ids]
         self._starts = [self._is_text(id) and self._pieces[id].startswith(WORD_START) for id in ids]
         self.starts_word: Tensor = torch.tensor(self._starts)  # (size,) bool
+        # (size,) bool: pieces that a text may be written with, byte by byte where nothing else is left
+        self.is_byte: Tensor = torch.tensor([self._processor.is_byte(id) for id in ids])
+        self.is_text: Tensor = torch.tensor([self._is_text(id) for id in ids])
         self._surfaces = [self._surface(id) for id in ids]
         self.root = self._processor.bos_id()
         # Byte fallback leaves <unk> without a use, so it can pad where a model has no piece for that.

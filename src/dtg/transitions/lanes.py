@@ -211,10 +211,10 @@ class LaneStates(Tensors):
 class FeatureTable:
     """The `Features` of states, from columns that were kept of them (`LaneStates.features`).
 
-    How many words are left is said here, for all of them: -1 is a text that is not known.
+    How many words are left is said here, for all of them or (states, 1) each: -1 is a text that is not known.
     """
 
-    def __init__(self, table: Tensor, words_left: int = -1) -> None:
+    def __init__(self, table: Tensor, words_left: int | Tensor = -1) -> None:
         self.depth, self.buffered, self.headless, self.root_has_word, self.last, note = torch.split(table, 1, dim=1)
         self.top_has_right_dependent = self.headed_run = note
         self.words_left = words_left

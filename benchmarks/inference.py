@@ -1,0 +1,201 @@
+"""What inference costs: `python -m benchmarks.inference`.
+
+A random small model (d 256, feed-forward 1,024, 6 layers, 4 heads, vocabulary 8,192): beams over sentences of 10, 20 and 40
+words, once with weights as they are drawn, once biased towards GEN so that stacks stay deep; 300 trees of one sentence; an
+item of four conditions that share words; a text of 500 words. Beside the released code's seconds, which are quoted from the
+issue and were measured on a machine of this kind, stands this machine's own rate of multiplying matrices.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from benchmarks.rows import best_of
+from benchmarks.training import SMALL, matrix_rate
+from dtg import DependencyTree
+from dtg.errors import TreeError
+from dtg.inference.options import BeamOptions
+from dtg.inference.prefixes import search_all
+from dtg.inference.search import Search
+from dtg.inference.tree_scores import score_trees
+from dtg.inference.wording import NextWord
+from dtg.model import DecoderModel, ModelConfig
+from dtg.model.heads import GENERATE, FactoredHead
+from tests.twins import random_projective_heads
+
+RELEASED_BEAM = {10: 14.8, 20: 51.6}  # seconds at beam 300, word beam 30
+RELEASED_DEEP = {20: 300.0}  # with weights that keep stacks deep
+RELEASED_TREES = {20: 3.0, 40: 6.5}  # seconds for 300 trees
+Pieces = tuple[int, ...]
+
+
+class Searched(NamedTuple):
+    """One sentence, searched."""
+
+    seconds: float
+    rows: int
+    words_looked_up: int  # rows whose whole vocabulary was looked at
+    depth: float
+    kept: float
+
+
+def small_model(family: str = "dtg", *, towards_gen: float = 0.0) -> DecoderModel:
+    model = DecoderModel.create(ModelConfig(family=family, vocabulary=8192, **SMALL)).eval()
+    assert isinstance(model.head, FactoredHead)
+    with torch.no_grad():
+        model.head.outer.bias[GENERATE] += towards_gen
+    return model
+
+
+def a_sentence(words: int, seed: int) -> list[Pieces]:
+    chance = random.Random(seed)
+    return [tuple(chance.randrange(3, 8000) for _ in range(1 + (chance.random() < 0.3))) for _ in range(words)]
+
+
+def search_one(model: DecoderModel, sentence: Sequence[Pieces], options: BeamOptions) -> Searched:
+    """Word by word, as a user who types would."""
+    search = Search(model, options)
+    start = time.perf_counter()
+    beams, looked_up, kept = search.begin(), 0, 1.0
+    for pieces in sentence:
+        arrivals = search.arrive(beams)
+        looked_up += len(arrivals.beam) * len(pieces)
+        beams = search.step(beams, arrivals, [NextWord(0, pieces)])
+        kept = min(kept, float(beams.figures.kept[0]))
+    search.end(beams)
+    seconds = time.perf_counter() - start
+    return Searched(seconds, search.rows_evaluated, looked_up, float(beams.figures.stack_depth[0]), kept)
+
+
+def operations(model: DecoderModel, rows: int, looked_up: int) -> float:
+    """Multiplications and additions that rows and vocabularies cannot do without, attention left out."""
+    config = model.config
+    inner = config.attention_heads * config.head_width
+    per_row = config.layers * (4 * config.width * inner + 2 * config.width * config.feedforward)
+    return 2.0 * (rows * per_row + looked_up * config.width * config.vocabulary)
+
+
+def beams(repeats: int) -> None:
+    print(
+        f"\n{'weights':<10}{'family':<11}{'beam':>5}{'kept':>6}{'words':>6}{'seconds':>9}{'ms/word':>9}{'rows':>9}",
+        end="",
+    )
+    print(f"{'depth':>7}{'of matmul':>11}{'released':>10}{'faster':>9}")
+    cases: list[tuple[str, float, str, int, tuple[int, ...]]]
+    cases = [("random", 0.0, "dtg", 30, (10, 20, 40)), ("random", 0.0, "dtg", 300, (10, 20, 40))]
+    cases += [("deep", 4.0, "dtg", 30, (10, 20, 40)), ("deep", 4.0, "dtg", 300, (20,))]
+    cases += [("random", 0.0, family, 30, (20,)) for family in ("dtg-eager", "dtg-swift", "txl-trans", "txl-tokens")]
+    for weights, bias, family, word_beam, lengths in cases:
+        model, options = small_model(family, towards_gen=bias), BeamOptions(beam=300, word_beam=word_beam)
+        search_one(model, a_sentence(3, 0), options)
+        for words in lengths:
+            found = min(
+                (search_one(model, a_sentence(words, 1), options) for _ in range(repeats)), key=lambda s: s.seconds
+            )
+            share = operations(model, found.rows, found.words_looked_up) / found.seconds / matrix_rate()
+            quoted = (
+                (RELEASED_DEEP if bias else RELEASED_BEAM).get(words) if family == "dtg" and word_beam == 30 else None
+            )
+            against = f"{quoted:>9.1f}s{quoted / found.seconds:>8.0f}x" if quoted else ""
+            print(
+                f"{weights:<10}{family:<11}{300:>5}{word_beam:>6}{words:>6}{found.seconds:>9.2f}"
+                f"{1000 * found.seconds / words:>9.0f}{found.rows:>9,}{found.depth:>7.1f}{100 * share:>10.0f}%{against}"
+            )
+
+
+def near(heads: tuple[int, ...], count: int, seed: int) -> list[DependencyTree]:
+    """Different trees that a few re-attachments of one tree give, as a parser's proposals differ."""
+    chance, length = random.Random(seed), len(heads)
+    names = tuple(f"w{i}" for i in range(length))
+    found = {heads: DependencyTree(names, heads)}
+    while len(found) < count:
+        changed = list(heads)
+        for _ in range(chance.choice([1, 2, 2, 3])):
+            changed[chance.randrange(length)] = chance.randrange(length + 1)
+        try:
+            tree = DependencyTree(names, tuple(changed))
+        except TreeError:
+            continue
+        if tree.is_projective:
+            found[tree.heads] = tree
+    return list(found.values())
+
+
+def tree_sets(repeats: int) -> None:
+    print(
+        f"\n300 trees near one another\n{'words':>6}{'as a trie':>11}{'one batch':>11}{'ratio':>7}{'released':>10}{'faster':>8}"
+    )
+    model = small_model()
+    for words in (20, 40):
+        trees = near(random_projective_heads(words, random.Random(2), chain=0.5), 300, seed=3)
+        batch = model.encode(trees, [a_sentence(words, 4)] * len(trees))
+        trie = best_of(repeats, lambda: score_trees(model, batch, True))  # noqa: B023 - used at once
+        plain = best_of(1, lambda: model.score_batch(batch, True))  # noqa: B023
+        quoted = RELEASED_TREES[words]
+        print(f"{words:>6}{trie:>10.2f}s{plain:>10.2f}s{plain / trie:>6.1f}x{quoted:>9.1f}s{quoted / trie:>7.1f}x")
+
+
+def an_item() -> None:
+    """Four conditions of fourteen words that differ in two places, as SyntaxGym's do."""
+    model, options = small_model(), BeamOptions(beam=100)
+    stem, middle, rest = a_sentence(7, 5), a_sentence(3, 6), a_sentence(3, 7)
+    conditions = [[*stem, first, *middle, second, *rest] for first in ((11,), (12,)) for second in ((21,), (22,))]
+
+    def rows_and_seconds(groups: Sequence[list[list[Pieces]]]) -> tuple[int, float]:
+        search, start = Search(model, options), time.perf_counter()
+        for group in groups:
+            list(search_all(search, group))
+        return search.rows_evaluated, time.perf_counter() - start
+
+    rows_and_seconds([conditions[:1]])
+    together, apart = rows_and_seconds([conditions]), rows_and_seconds([[one] for one in conditions])
+    print(f"\nfour conditions of {len(conditions[0])} words, beam 100, word beam {options.words_kept}")
+    print(
+        f"  shared  {together[1]:6.2f} s {together[0]:>8,} rows    apart  {apart[1]:6.2f} s {apart[0]:>8,} rows", end=""
+    )
+    print(f"    {apart[1] / together[1]:.1f}x faster, {apart[0] / together[0]:.1f}x fewer rows")
+
+
+def a_long_text(words: int) -> None:
+    search = Search(small_model(), BeamOptions(beam=300, word_beam=30))
+    state, hundred = search.begin(), time.perf_counter()
+    print(f"\na text of {words} words, beam 300, word beam 30: seconds a word, rows kept, memory")
+    for number, pieces in enumerate(a_sentence(words, 8), start=1):
+        state = search.step(state, search.arrive(state), [NextWord(0, pieces)])
+        if number % 100 == 0:
+            seconds, hundred = time.perf_counter() - hundred, time.perf_counter()
+            pages = Path("/proc/self/statm").read_text().split()[1]  # what is held now, not the most that ever was
+            held = int(pages) * resource.getpagesize() / 1e6
+            print(f"  to word {number:>4}  {seconds / 100:6.3f} s  {state.arena.used:>6,} rows  {held:6.0f} MB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    start = time.perf_counter()
+    print(
+        f"{options.threads} threads, torch {torch.__version__}, {matrix_rate() / 1e9:.0f} GFLOP/s of plain matrix products"
+    )
+    print("(the released code's seconds are quoted, from a machine that made 320)")
+    beams(options.repeats)
+    tree_sets(options.repeats)
+    an_item()
+    a_long_text(500)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(f"\npeak memory of it all {peak:.1f} GB (released code, one beam: 2 GB)")
+    print(f"({time.perf_counter() - start:.0f} s in all)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""What commands that write tables share: the model, where a table goes, how it is made and what is said about it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import typer
+
+from dtg import __version__
+from dtg.cli.prepare import interruptible
+from dtg.cli.table_options import BaseChoice, FormatChoice
+from dtg.errors import InputError
+from dtg.trees.report import number
+
+if TYPE_CHECKING:
+    from dtg.inference.columns import Column, Row
+    from dtg.inference.formats import Format
+    from dtg.inference.items import Item
+    from dtg.inference.sidecar import Sidecar
+    from dtg.inference.surprisal import SentenceSurprisal
+    from dtg.inference.tables import Existing
+    from dtg.model import DecoderModel
+
+Content = TypeVar("Content")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where results go: a file, the standard output as a table for machines, or (neither named) a table for people."""
+
+    out: Path | None
+    format: Format | None
+    existing: Existing
+
+    @property
+    def is_for_people(self) -> bool:
+        return self.out is None and self.format is None
+
+    @classmethod
+    def of(cls, out: Path | None, choice: FormatChoice | None, *, resume: bool, overwrite: bool) -> Destination:
+        """The options, checked before anything slow happens."""
+        from dtg.inference.formats import format_of
+        from dtg.inference.tables import check_can_write
+
+        if resume and overwrite:
+            raise InputError("--resume goes on with a table and --overwrite begins it anew; give one of them.")
+        existing: Existing = "resume" if resume else "overwrite" if overwrite else "error"
+        if out is None:
+            if existing != "error":
+                raise InputError(f"--{existing} is about a table in a file; name it with --out FILE.")
+            if choice is FormatChoice.parquet:
+                raise InputError("a Parquet table needs a file of its own: pass --out FILE.parquet.")
+            return cls(None, None if choice is None else choice.chosen, existing)
+        format = format_of(out) if choice is None else choice.chosen
+        check_can_write(out, format, existing)
+        return cls(out, format, existing)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How sentences are read and searched."""
+
+    beam: int
+    word_beam: int | None
+    tokenized: bool
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What decides the numbers, defaults filled in."""
+        from dtg.inference.options import BeamOptions
+
+        words_kept = BeamOptions(beam=self.beam, word_beam=self.word_beam).words_kept
+        return {"beam": self.beam, "word_beam": words_kept, "tokenized": self.tokenized}
+
+    def surprisals(self, model: DecoderModel, items: Iterable[Item[str]]) -> Iterator[SentenceSurprisal]:
+        """The model's answer to each sentence, in order, while they are being read."""
+        from dtg.inference.items import sentence_of
+
+        sentences = (sentence_of(item.content, tokenized=self.tokenized) for item in items)
+        return model.surprisal_stream(sentences, beam=self.beam, word_beam=self.word_beam)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A model, the unit that is wanted, and where results go."""
+
+    model: DecoderModel
+    folder: Path
+    device: str
+    base: BaseChoice
+    to: Destination
+
+    @classmethod
+    def of(cls, folder: Path | None, device: str, base: BaseChoice, to: Destination) -> Run:
+        """Load the model that --model names."""
+        folder = needed(folder)
+        return cls(load_model(folder, device), folder, device, base, to)
+
+    @property
+    def known(self) -> str:
+        """What the model's log p(x) is: a sum over the trees that a search has found, unless it has no trees."""
+        return "exact" if self.model.config.family == "txl-tokens" else "lower bound"
+
+    def sidecar(self, command: str, options: Mapping[str, Any], source: str, columns: Sequence[Column]) -> Sidecar:
+        """What is to be known about a table besides its rows."""
+        from dtg.inference.sidecar import Sidecar, model_hash
+
+        settings = {
+            "command": command,
+            "dtg": __version__,
+            "unit": self.base.unit,
+            **options,
+            "format": self.to.format,
+            "family": self.model.config.family,
+            "model_sha256": model_hash(self.folder),
+            "device": self.device,
+        }
+        return Sidecar.begin(settings, {"model": str(self.folder), "input": source}, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Generic[Content, Result]):
+    """Sentences, and how they become the rows of a table."""
+
+    items: Iterable[Item[Content]]
+    size: int | None  # of the input, in bytes
+    compute: Callable[[Iterator[Item[Content]]], Iterable[Result]]
+    rows: Callable[[Item[Content], Result], Sequence[Row]]
+    columns: Sequence[Column]
+    group: int  # sentences computed together
+
+
+def write_table(work: Work[Content, Result], to: Destination, sidecar: Callable[[], Sidecar]) -> None:
+    """Make the table, show its growth, and say what became of it. Interrupted, say how to go on."""
+    from dtg.cli.table_progress import TableProgress
+    from dtg.inference.filling import fill
+    from dtg.inference.tables import StreamTable, TableFile
+
+    assert to.format is not None
+    table: StreamTable | TableFile
+    if to.out is None:
+        table = StreamTable(sys.stdout.buffer, to.format, work.columns)
+    else:
+        table = TableFile.open(to.out, to.format, work.columns, sidecar(), to.existing)
+    was_finished = table.is_finished
+    with closing(table), TableProgress(work.size) as progress, interruptible():
+        try:
+            fill(table, work.items, work.compute, work.rows, group=work.group, watcher=progress)
+        except KeyboardInterrupt:
+            if to.out is not None:
+                typer.echo(f"dtg: {to.out} is not finished. The same command with --resume goes on.", err=True)
+            raise
+    if to.out is None:
+        return
+    rows, sentences = number(table.progress.rows, "row"), number(table.progress.sentences, "sentence")
+    now = "was finished before, with" if was_finished else "has"
+    typer.echo(
+        f"dtg: {to.out} {now} {rows} for {sentences}; {to.out.name}.meta.json says how they were made.", err=True
+    )
+
+
+def needed(folder: Path | None) -> Path:
+    """The folder that --model names."""
+    if folder is None:
+        raise InputError("no model is named. Pass --model RUN/best, the folder of a model that dtg train has made.")
+    return folder
+
+
+def load_model(folder: Path, device: str) -> DecoderModel:
+    """The model of a folder, on the device named on the command line."""
+    import torch
+
+    import dtg
+
+    try:
+        kind = torch.device(device).type
+    except RuntimeError:
+        raise InputError(f"--device {device!r} is not a device; cpu, cuda, cuda:1 and mps are.") from None
+    if (kind == "cuda" and not torch.cuda.is_available()) or (kind == "mps" and not torch.backends.mps.is_available()):
+        raise InputError(f"--device {device} is not available on this machine. Pass --device cpu.")
+    return dtg.load(folder, device)

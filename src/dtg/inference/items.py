@@ -1,0 +1,120 @@
+"""What a table is made from, sentence by sentence: a text, a file or a stream in, numbered `Item`s out.
+
+Files hold one sentence per line, in UTF-8, gzipped or not. Empty lines have no sentence but keep their number, and are
+counted. What is read is never kept: a file may be of any size.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Generic, TypeVar
+
+from dtg.errors import InputError
+from dtg.inference.sentence import Sentence
+from dtg.trees import DependencyTree
+
+Content = TypeVar("Content", covariant=True)
+ASCII_SPACE = " \t\r\n\f\v"  # between given words; a no-break space stands inside words ("10 000")
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Generic[Content]):
+    """One sentence of the input."""
+
+    sentence_id: int
+    content: Content
+    written: bytes  # as it stands in the input: a resumed run compares these with those of the run before
+    position: int = 0  # bytes of the file read so far
+
+
+class Lines:
+    """The sentences of a file or stream, a line each. Iterated once; `empty` counts the lines without a sentence."""
+
+    def __init__(self, open: Callable[[], BinaryIO], name: str, size: int | None = None) -> None:
+        self.open, self.name, self.size = open, name, size
+        self.empty = 0
+
+    @classmethod
+    def of_file(cls, path: Path) -> Lines:
+        """A file; `size` is the number of its bytes, if it can be known before it is read."""
+        if not path.exists():
+            raise InputError(f"cannot read {path}: there is no such file.")
+        if path.is_dir():
+            raise InputError(f"cannot read {path}: it is a folder; a file with one sentence per line is expected.")
+        return cls(lambda: path.open("rb"), str(path), path.stat().st_size if path.is_file() else None)
+
+    def __iter__(self) -> Iterator[Item[str]]:
+        number = 0
+        try:
+            with self.open() as raw:
+                for number, line in enumerate(unzipped(raw), start=1):
+                    text = decoded(line, number, self.name)
+                    if text.strip():
+                        yield Item(number, text, line, 0 if self.size is None else raw.tell())
+                    else:
+                        self.empty += 1
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            reason = f"the compressed file breaks off or is damaged here ({error}). Get the file again."
+            raise InputError(f"cannot read {self.name}, line {number + 1}: {reason}") from None
+        except OSError as error:
+            raise InputError(f"cannot read {self.name}: {error.strerror or error}.") from None
+
+
+class OneText:
+    """A text given as such: one sentence, whatever lines it has."""
+
+    name, size, empty = "the text", None, 0
+
+    def __init__(self, text: str) -> None:
+        if not text.strip():
+            raise InputError(f"the text {text!r} is empty. Give a sentence with at least one word, or a file of them.")
+        try:
+            self.item = Item(1, text, text.encode())
+        except UnicodeEncodeError as error:
+            raise InputError(f"character {error.start + 1} of the text is not valid UTF-8; mend the text.") from None
+
+    def __iter__(self) -> Iterator[Item[str]]:
+        return iter((self.item,))
+
+
+def unzipped(raw: BinaryIO) -> Iterable[bytes]:
+    """The lines of a file, which may be gzipped; streams that cannot look ahead are taken as they are."""
+    peek = getattr(raw, "peek", None)
+    is_gzipped = peek is not None and peek(2)[:2] == b"\x1f\x8b"
+    return gzip.GzipFile(fileobj=raw) if is_gzipped else raw
+
+
+def decoded(line: bytes, number: int, name: str) -> str:
+    """A line as text, without its end; an error names the line."""
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"cannot read {name}, line {number}: byte {error.start + 1} of the line is {line[error.start]:#04x}, "
+            "which is not UTF-8.\nConvert the file to UTF-8."
+        ) from None
+    if "\0" in text:
+        raise InputError(
+            f"cannot read {name}, line {number}: it holds a NUL character, which no text has; is this a text file in UTF-8?"
+        )
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def tree_items(trees: Iterable[DependencyTree]) -> Iterator[Item[DependencyTree]]:
+    """Trees from a file, each with its number there: those that were left out leave a gap."""
+    for tree in trees:
+        assert tree.source is not None
+        written = "\t".join((*tree.words, *map(str, tree.heads))).encode()
+        yield Item(tree.source.sentence, tree, written)
+
+
+def sentence_of(text: str, *, tokenized: bool) -> Sentence:
+    """A line's words: split from plain text or, if it is tokenized, between ASCII white space and nowhere else."""
+    if not tokenized:
+        return Sentence.of_text(text)
+    table = str.maketrans(dict.fromkeys(ASCII_SPACE, " "))
+    return Sentence.of_words([word for word in text.translate(table).split(" ") if word])

@@ -1,0 +1,118 @@
+"""The file beside a table, OUT.meta.json: how the table was made, what its columns mean, and how far it has got.
+
+A table itself stays a plain rectangle; what a reader must know besides (the unit, the model, the beam) is here. A run that
+was interrupted is continued from what is here too: `progress` names the last place at which everything was on disk.
+
+    {"format_version": 1, "finished": true,
+     "settings": {"command": "surprisal", "dtg": "0.1.0", "unit": "bits", "beam": 300, ...},
+     "given": {"model": "run/best", "input": "items.txt"},
+     "columns": {"sentence_id": "the line of the input, from 1", ...},
+     "progress": {"sentences": 64, "rows": 1210, "bytes": 180312, "input_sha256": "..."}}
+
+`settings` decide the numbers, and a resumed run must have the same; `given` only says where things were.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from dtg.errors import InputError
+from dtg.files import FORMAT_VERSION, replacing
+from dtg.inference.columns import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is safely in the table: whole sentences, up to a number of bytes; and a hash of the input they came from."""
+
+    sentences: int = 0
+    rows: int = 0
+    bytes: int = 0
+    input_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sidecar:
+    """The content of the file beside a table."""
+
+    settings: Mapping[str, Any]
+    given: Mapping[str, Any]
+    columns: Mapping[str, str]
+    progress: Progress = Progress()
+    finished: bool = False
+
+    @classmethod
+    def begin(cls, settings: Mapping[str, Any], given: Mapping[str, Any], columns: Sequence[Column]) -> Sidecar:
+        """For a table that is to be written."""
+        return cls(settings, given, {column.name: column.meaning for column in columns})
+
+    def to_json(self) -> str:
+        content = {
+            "format_version": FORMAT_VERSION,
+            "finished": self.finished,
+            "settings": dict(self.settings),
+            "given": dict(self.given),
+            "columns": dict(self.columns),
+            "progress": asdict(self.progress),
+        }
+        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+    def save(self, path: Path) -> None:
+        """Write the file whole, or not at all."""
+        with replacing(path) as temporary:
+            temporary.write_text(self.to_json(), encoding="utf-8")
+
+    def check_same_settings(self, other: Sidecar, path: Path) -> None:
+        """Raise if a run with `other` settings would write other numbers; `path` is this one's."""
+        names = list(dict.fromkeys([*self.settings, *other.settings]))
+        differing = [
+            f"{name} is {now!r}, and was {before!r}"
+            for name in names
+            if (before := self.settings.get(name)) != (now := other.settings.get(name))
+        ]
+        if differing:
+            raise InputError(
+                f"cannot resume: {path} was written with other settings.\n"
+                + "".join(f"{line}.\n" for line in differing)
+                + "Give the same options again, write to another file, or pass --overwrite to begin anew."
+            )
+
+
+def sidecar_path(table: Path) -> Path:
+    """OUT.meta.json for OUT."""
+    return table.with_name(f"{table.name}.meta.json")
+
+
+def read_sidecar(path: Path) -> Sidecar:
+    """The file, checked."""
+    advice = "Pass --overwrite to begin anew."
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read {path}: {error}.\n{advice}") from None
+    expected = {"format_version", *(field.name for field in fields(Sidecar))}
+    if not isinstance(content, dict) or set(content) != expected:
+        raise InputError(f"{path} is not a file that dtg writes beside a table.\n{advice}")
+    if (version := content.pop("format_version")) != FORMAT_VERSION:
+        raise InputError(f"{path} has format_version {version!r}; this dtg reads {FORMAT_VERSION}.\n{advice}")
+    progress = content.pop("progress")
+    if not isinstance(progress, dict) or set(progress) != {field.name for field in fields(Progress)}:
+        raise InputError(f"the progress in {path} is not what dtg writes.\n{advice}")
+    return Sidecar(**content, progress=Progress(**progress))
+
+
+def model_hash(folder: Path) -> str:
+    """What identifies a model: a hash of its files. Another model in the same folder has another."""
+    from dtg.model.saving import CONFIG, TOKENIZER, WEIGHTS
+
+    digest = hashlib.sha256()
+    for path in (folder / name for name in (CONFIG, WEIGHTS, TOKENIZER)):
+        if path.is_file():
+            with path.open("rb") as file:
+                digest.update(f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return digest.hexdigest()

@@ -1,0 +1,127 @@
+"""What people use a model for, as methods of it: scores, surprisal, search word by word, marginals, generation.
+
+The work is done in `dtg.inference`, which is imported when it is asked for: training needs none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from dtg.errors import InputError
+
+if TYPE_CHECKING:
+    from dtg.inference.generating import GeneratedSentence
+    from dtg.inference.marginal import Marginal
+    from dtg.inference.marginalize import How
+    from dtg.inference.state import BeamState
+    from dtg.inference.surprisal import SentenceSurprisal
+    from dtg.inference.surprisals import GivenSentence
+    from dtg.model.model import DecoderModel
+    from dtg.trees import DependencyTree
+
+
+class Uses:
+    """Methods of every `DecoderModel`."""
+
+    def score(self, trees: Sequence[DependencyTree], constrained: bool | None = None) -> list[float]:
+        """log p(x, y) of each tree, in nats. Trees of one sentence, or of similar ones, share what they have in common."""
+        from dtg.inference.tree_scores import score_trees
+
+        model = cast("DecoderModel", self)
+        if model.tokenizer is None:
+            raise InputError("this model has no tokenizer to turn words into pieces; use score_ids.")
+        constrained = model.config.constrained if constrained is None else constrained
+        pieces = [model.tokenizer.encode_all(tree.words) for tree in trees]
+        return score_trees(model, model.encode(trees, pieces), constrained) if trees else []
+
+    def begin(self, beam: int = 300, **options: Any) -> BeamState:
+        """A word-synchronous beam search before the first word; `options` are those of `BeamOptions`."""
+        from dtg.inference.options import BeamOptions
+        from dtg.inference.search import Search
+        from dtg.inference.state import BeamState
+
+        search = Search(cast("DecoderModel", self), BeamOptions(beam=beam, **options))
+        return BeamState(search, search.begin())
+
+    def surprisal(self, sentences: Sequence[GivenSentence], beam: int = 300, **options: Any) -> list[SentenceSurprisal]:
+        """Surprisal of every word of every sentence: texts, which are split into words, or sequences of words."""
+        if isinstance(sentences, str):
+            raise InputError("a list of sentences is expected, not one text; put it into a list: surprisal([text]).")
+        return list(self.surprisal_stream(sentences, beam, **options))
+
+    def surprisal_stream(
+        self, sentences: Iterable[GivenSentence], beam: int = 300, **options: Any
+    ) -> Iterator[SentenceSurprisal]:
+        """The same one by one, in order, as soon as they are known."""
+        from dtg.inference.options import BeamOptions
+        from dtg.inference.surprisals import surprisal_stream
+
+        return surprisal_stream(cast("DecoderModel", self), sentences, BeamOptions(beam=beam, **options))
+
+    def generate(
+        self,
+        count: int = 1,
+        *,
+        prompt: GivenSentence | None = None,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float = 1.0,
+        max_words: int = 60,
+        seed: int = 0,
+        beam: int = 300,
+    ) -> list[GeneratedSentence]:
+        """Sentences that the model makes up, with their trees; they begin with the prompt, if there is one.
+
+        Temperature 1 draws from the model as it is, 0 takes what is most probable; `top_k` and `top_p` limit the pieces
+        that words are drawn from. `beam` is for the prompt, whose parse is drawn too.
+        """
+        return list(
+            self.generate_stream(
+                count,
+                prompt=prompt,
+                temperature=temperature,
+                top_k=top_k,
+                top_p=top_p,
+                max_words=max_words,
+                seed=seed,
+                beam=beam,
+            )
+        )
+
+    def generate_stream(
+        self,
+        count: int = 1,
+        *,
+        prompt: GivenSentence | None = None,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float = 1.0,
+        max_words: int = 60,
+        seed: int = 0,
+        beam: int = 300,
+    ) -> Iterator[GeneratedSentence]:
+        """The same one by one, as they are made."""
+        from dtg.inference.generating import generate_sentences
+        from dtg.inference.options import BeamOptions
+        from dtg.inference.sampling import Sampling
+        from dtg.inference.surprisals import as_sentence
+
+        words = () if prompt is None else as_sentence(prompt).words
+        sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
+        options = BeamOptions(beam=beam)
+        return generate_sentences(
+            cast("DecoderModel", self),
+            count,
+            prompt=words,
+            sampling=sampling,
+            max_words=max_words,
+            seed=seed,
+            options=options,
+        )
+
+    def marginal(self, sentence: str | Sequence[str], how: How = "auto", **options: Any) -> Marginal:
+        """What is known about log p(x): exact, a lower bound or an estimate; see `dtg.inference.marginalize`."""
+        from dtg.inference.marginalize import marginalize
+
+        return marginalize(cast("DecoderModel", self), sentence, how, **options)

@@ -1,0 +1,59 @@
+"""What a parser is made of: the `[model]` table of a configuration file in, a frozen and checked `ParserConfig` out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
+
+from dtg.errors import ConfigError
+
+Loss = Literal["crf", "arcs"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParserConfig:
+    """Sizes and choices."""
+
+    word_width: int = 128  # of the vectors of known words
+    word_count: int = 2  # a word is known if the training trees have it so often
+    character_width: int = 32
+    character_filters: int = 128
+    layers: int = 2  # of the BiLSTM
+    width: int = 256  # of each of its directions
+    arc_width: int = 256
+    label_width: int = 96
+    dropout: float = 0.33
+    word_dropout: float = 0.25  # how often a known word is read as an unknown one, in training
+    loss: Loss = "crf"  # -log p(tree) under a projective CRF; or of each head by itself ("arcs")
+    labelled: bool = True
+
+    def __post_init__(self) -> None:
+        if self.loss not in get_args(Loss):
+            raise ConfigError(f"loss is {self.loss!r}; known: {', '.join(get_args(Loss))}.")
+        if type(self.labelled) is not bool:
+            raise ConfigError(f"labelled is {self.labelled!r}; true or false is expected.")
+        for name in WHOLE:
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise ConfigError(f"{name} is {value!r}; a whole number of at least 1 is expected.")
+        for name in ("dropout", "word_dropout"):
+            value = getattr(self, name)
+            if type(value) not in (int, float) or not 0 <= value < 1:
+                raise ConfigError(f"{name} is {value!r}; a number from 0 up to 1 is expected.")
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ParserConfig:
+        """From a table of a configuration file, or of a saved parser; unknown keys raise."""
+        known = [field.name for field in fields(cls)]
+        if unknown := sorted(set(values) - set(known)):
+            raise ConfigError(f"the parser has no setting {', '.join(unknown)}. Known: {', '.join(known)}.")
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+WHOLE = tuple(
+    field.name for field in fields(ParserConfig) if field.type == "int"
+)  # annotations are strings: `from __future__ import annotations`

@@ -1,0 +1,82 @@
+"""Treebanks as the training loop wants them: trees in, a corpus of splits that can be counted and batched out.
+
+A treebank for a parser is small (EWT: 200,000 words), so it is kept in memory: numbers of forms, heads and labels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from dtg.errors import InputError
+from dtg.parser.batch import Numbers, TreeBatch, WordBatch, pad
+from dtg.parser.vocabulary import UNKNOWN, Vocabulary
+from dtg.trees import DependencyTree, require_projective
+
+NO_LABEL = -1
+
+
+class ParserSplit:
+    """The trees of one split by number, from 0."""
+
+    def __init__(self, trees: Sequence[DependencyTree], vocabulary: Vocabulary) -> None:
+        for tree in trees:
+            require_projective(tree)
+        forms = {form: row for row, form in enumerate(dict.fromkeys(word for tree in trees for word in tree.words))}
+        labels = vocabulary.label_numbers
+        self._numbers = np.array([vocabulary.word_numbers.get(form.lower(), UNKNOWN) for form in forms])
+        self._spelt = pad([vocabulary.spell(form) for form in forms], 0)
+        self._forms = [np.array([forms[word] for word in tree.words]) for tree in trees]
+        self._heads = [np.array(tree.heads) for tree in trees]
+        # A label of dev that training has not seen cannot be predicted, and is left out of the loss.
+        self._labels = [
+            np.array([labels.get(label, NO_LABEL) for label in tree.labels or ("",) * len(tree)]) for tree in trees
+        ]
+        self.word_counts: Numbers = np.array([len(tree) for tree in trees], dtype=np.int64)
+        self.hash = content_hash(trees)
+
+    def __len__(self) -> int:
+        return len(self._forms)
+
+    @property
+    def piece_counts(self) -> Numbers:
+        """A word is a piece here."""
+        return self.word_counts
+
+    def batch(self, indices: Any, device: Any) -> TreeBatch:
+        """The trees with these numbers, in this order."""
+        rows = [self._forms[index] for index in indices]
+        present, places = np.unique(np.concatenate(rows), return_inverse=True)
+        rows = np.split(places, np.cumsum([len(row) for row in rows])[:-1])
+        spelt = self._spelt[present]
+        spelt = spelt[:, : int((spelt != 0).sum(1).max())]
+        heads = pad([self._heads[index] for index in indices], -1)
+        labels = pad([self._labels[index] for index in indices], NO_LABEL)
+        return TreeBatch(
+            WordBatch.of(rows, self._numbers[present], spelt, device),
+            torch.from_numpy(heads).to(device),
+            torch.from_numpy(labels).to(device),
+        )
+
+
+class ParserCorpus:
+    """What a parser is trained on. `tokenizer` is what the loop calls the thing that numbers are from."""
+
+    def __init__(self, trees: Mapping[str, Sequence[DependencyTree]], word_count: int) -> None:
+        if not trees["train"]:
+            raise InputError("there are no training trees; name a treebank that has some.")
+        self.tokenizer = Vocabulary.of(trees["train"], word_count)
+        self.splits = {name: ParserSplit(some, self.tokenizer) for name, some in trees.items()}
+        self.hash = hashlib.sha256("".join(split.hash for split in self.splits.values()).encode()).hexdigest()
+
+
+def content_hash(trees: Sequence[DependencyTree]) -> str:
+    """The same for the same trees in the same order."""
+    digest = hashlib.sha256()
+    for tree in trees:
+        digest.update(repr((tree.words, tree.heads, tree.labels)).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

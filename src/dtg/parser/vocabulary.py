@@ -1,0 +1,94 @@
+"""What a parser can tell apart: training trees in, numbers for words, characters and labels out.
+
+Words are looked up in lower case; 0 is for those that are not known. Characters keep their case; 0 is for no character
+and 1 for those that are not known. Every word is read by its characters too, so an unknown word is not nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from dtg.parser.batch import WordBatch, pad
+from dtg.trees import DependencyTree
+
+LETTERS = 24  # of a longer word, half as many at its beginning and at its end are read
+UNKNOWN = 0
+UNKNOWN_CHARACTER = 1
+FIRST_CHARACTER = 2
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Known words (in lower case), characters and labels, each sorted."""
+
+    words: tuple[str, ...]
+    characters: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    @classmethod
+    def of(cls, trees: Iterable[DependencyTree], word_count: int) -> Vocabulary:
+        """From training trees; a word must occur `word_count` times. Trees without labels give none."""
+        words, characters, labels = Counter[str](), set[str](), set[str]()
+        for tree in trees:
+            words.update(word.lower() for word in tree.words)
+            characters.update(*tree.words)
+            labels.update(tree.labels or ())
+        known = sorted(word for word, count in words.items() if count >= word_count)
+        return cls(tuple(known), tuple(sorted(characters)), tuple(sorted(labels)))
+
+    @cached_property
+    def word_numbers(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self.words, start=1)}
+
+    @cached_property
+    def character_numbers(self) -> dict[str, int]:
+        return {character: number for number, character in enumerate(self.characters, start=FIRST_CHARACTER)}
+
+    @cached_property
+    def label_numbers(self) -> dict[str, int]:
+        return {label: number for number, label in enumerate(self.labels)}
+
+    def spell(self, word: str) -> list[int]:
+        """The characters of a word."""
+        if len(word) > LETTERS:
+            word = word[: LETTERS // 2] + word[-(LETTERS // 2) :]
+        return [self.character_numbers.get(character, UNKNOWN_CHARACTER) for character in word]
+
+    def batch(self, sentences: Sequence[Sequence[str]], device: torch.device | str) -> WordBatch:
+        """Sentences as tensors; each different word is spelt once."""
+        forms = {form: row for row, form in enumerate(dict.fromkeys(word for words in sentences for word in words))}
+        numbers = [self.word_numbers.get(form.lower(), UNKNOWN) for form in forms]
+        rows = [np.array([forms[word] for word in words]) for words in sentences]
+        return WordBatch.of(rows, np.array(numbers), pad([self.spell(form) for form in forms], 0), device)
+
+    @property
+    def hash(self) -> str:
+        """The same for vocabularies with the same content."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def to_json(self) -> str:
+        content = {"words": self.words, "characters": self.characters, "labels": self.labels}
+        return json.dumps(content, ensure_ascii=False, indent=0) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Vocabulary:
+        """What `to_json` gave. Raises ValueError where the text is something else."""
+        content: Any = json.loads(text)
+        names = ("words", "characters", "labels")
+        if not isinstance(content, dict) or set(content) != set(names):
+            raise ValueError(f"{', '.join(names)} are expected, and nothing else")
+        for name in names:
+            if not isinstance(content[name], list) or not all(isinstance(entry, str) for entry in content[name]):
+                raise ValueError(f"{name} must be a list of strings")
+        return cls(*(tuple(content[name]) for name in names))
+
+
