@@ -44,6 +44,7 @@ def folder(tmp_path: Path) -> Path:
     path = tmp_path
     (path / "treebank.conllu").write_text(TREEBANK)
     (path / "tiny.toml").write_text(TINY)
+    (path / "items.txt").write_text("Dogs bark.\nDogs don't bark.\n")
     for name, seed in (("train", 1), ("dev", 2)):
         write_conllu((tree for tree, _ in random_sentences(60, seed)), path / f"{name}.conllu")
     return path

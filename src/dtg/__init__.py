@@ -20,8 +20,10 @@ __all__ = [
     "DtgError",
     "__version__",
     "families",
+    "inference",
     "load",
     "model",
+    "parser",
     "projectivize",
     "read_conllu",
     "read_treebank",
@@ -39,6 +41,6 @@ def load(path: str | Path, device: str = "cpu") -> DecoderModel:
 
 def __getattr__(name: str) -> ModuleType:
     """Import what needs torch only when it is asked for: `dtg --help` and reading treebanks stay quick."""
-    if name in {"families", "model", "transitions"}:
+    if name in {"families", "inference", "model", "parser", "transitions"}:
         return importlib.import_module(f"dtg.{name}")
     raise AttributeError(f"module 'dtg' has no attribute {name!r}")
