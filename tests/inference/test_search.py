@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -12,12 +13,13 @@ import torch
 from dtg import DependencyTree, families
 from dtg.errors import InputError, UnknownNameError
 from dtg.inference import exploring
-from dtg.inference.options import BeamOptions
-from dtg.inference.search import Search
+from dtg.inference.evaluator import Evaluator
+from dtg.inference.exploring import Agenda, Pool
 from dtg.inference.state import BeamState
 from dtg.inference.tree_scores import score_trees
 from dtg.model import DecoderModel
 from dtg.model.heads import GENERATE, FactoredHead
+from dtg.transitions import Operation
 from tests.inference.brute import log_sum, prefix_log_probability, sentence_log_probability
 from tests.model.test_model import tiny
 from tests.model.test_released import IDS, released_weights
@@ -80,7 +82,7 @@ def test_equal_to_enumeration(family: str) -> None:
 @pytest.mark.parametrize("family", families.FAMILIES)
 def test_equal_to_enumeration_on_hundreds_of_sentences(family: str) -> None:
     chance = random.Random(8)
-    for seed in range(80):
+    for seed in range(50):
         model = tiny(family, seed=seed, head=chance.choice(["factored", "joint"]))
         for constrained in (True, False):
             pieces = random_pieces(chance.randint(1, 6), chance)
@@ -181,31 +183,35 @@ def test_lexical_and_structural_from_their_definitions() -> None:
 @pytest.mark.parametrize("family", families.FAMILIES)
 @pytest.mark.parametrize("head", ["factored", "joint"])
 @pytest.mark.parametrize("constrained", [True, False])
-def test_probabilities_of_all_next_actions_sum_to_one(family: str, head: str, constrained: bool) -> None:
-    """In every state that can be reached by two words, with and without more text to come."""
+def test_probabilities_of_all_next_actions_sum_to_one(
+    family: str, head: str, constrained: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In every state that can be reached with up to three words, on the way to more words and to the end."""
     model = tiny(family, head=head)
-    search = Search(model, BeamOptions(constrained=constrained, **EVERYTHING))
-    evaluator = search.evaluator
-    state = BeamState(search, search.begin())
-    reached = 0
-    for word in ([1], [2, 9], [3]):
-        seen: list[tuple[torch.Tensor, torch.Tensor]] = []
-        arrive = state._arrivals
-        seen.append((arrive.hidden, arrive.lanes.states.features()))
-        seen.append((state._beams.hidden, state._beams.lanes.states.features()))
-        for hidden, features in seen:
-            with torch.inference_mode():
-                choices, _ = evaluator.choices(hidden, features, words_left=1)
-                total = choices.exp().sum(1)
-                pieces = [
-                    evaluator.piece_log_probability(hidden, features, torch.full((len(hidden),), piece)).exp()
-                    for piece in range(model.config.vocabulary)
-                ]
-            assert torch.allclose(total, torch.ones_like(total), rtol=1e-10)
-            assert torch.allclose(sum(pieces, torch.zeros(())), choices[:, GENERATE].exp(), rtol=1e-10)
-            reached += len(hidden)
-        state = state.step_ids(word)
-    assert reached >= (4 if family == "txl-tokens" else 8)
+    evaluated = exploring.prospects
+    reached = Counter[int]()
+
+    def watched(evaluator: Evaluator, new: Pool, before: int, ending: bool) -> tuple[torch.Tensor, Agenda]:
+        features = new.lanes.states.features()
+        choices, _ = evaluator.choices(new.hidden, features, words_left=1)
+        total = choices.exp().sum(1)
+        assert torch.allclose(total, torch.ones_like(total), rtol=1e-10)
+        can_generate = choices[:, GENERATE] > -torch.inf
+        hidden, features = new.hidden[can_generate], features[can_generate]
+        pieces = torch.zeros(len(hidden), dtype=torch.float64)
+        for piece in range(model.config.vocabulary):
+            pieces += evaluator.piece_log_probability(hidden, features, torch.full((len(hidden),), piece)).exp()
+        assert torch.allclose(pieces, choices[can_generate, GENERATE].exp(), rtol=1e-10)
+        if len(hidden):
+            assert torch.allclose(evaluator.pieces(hidden, features).exp().sum(1), torch.ones(len(hidden)).double())
+        reached.update(new.lanes.states.last[:, 0].tolist())
+        return evaluated(evaluator, new, before, ending)
+
+    monkeypatch.setattr(exploring, "prospects", watched)
+    for state in states(model, [[1], [2, 9], [3]], constrained=constrained, **EVERYTHING)[1:]:
+        state.end()
+    operations = set(model.family.system.rules) - {Operation.END}
+    assert set(reached) == {-1, *operations}  # states after every kind of action were met
 
 
 def test_a_model_without_trees_is_surprised_at_words_alone() -> None:
@@ -318,6 +324,8 @@ def test_options_are_checked() -> None:
         model.begin(beam=0)
     with pytest.raises(InputError, match=r"word_beam is 2\.5; a whole number"):
         model.begin(word_beam=2.5)
+    with pytest.raises(InputError, match=r"a search has no option bem\. Known: beam, word_beam, fast_track"):
+        model.begin(bem=3)
     with pytest.raises(UnknownNameError, match="derivations called 'some'"):
         model.begin(derivations="some")
     with pytest.raises(InputError, match="at least one word"):

@@ -33,7 +33,7 @@ class Trie:
 
     def totals(self, log_probability: Tensor) -> Tensor:
         """(derivations,) sums along each derivation of a number for each fresh action."""
-        along = log_probability.double()[self.path.clamp(min=0)]
+        along = log_probability[self.path.clamp(min=0)]
         return along.masked_fill(self.path < 0, 0.0).sum(1)
 
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from dtg.families.lanes import Lanes
 from dtg.inference.arena import Arena
 from dtg.inference.trail import Joined, Start, Trail
+from dtg.model.precision import finest
 
 
 class WordFigures(NamedTuple):
@@ -36,7 +37,7 @@ class Beams:
 
     lanes: Lanes
     hidden: Tensor  # (hypotheses, width) of the row that predicts what follows
-    score: Tensor  # (hypotheses,) log-probability of everything so far, float64
+    score: Tensor  # (hypotheses,) log-probability of everything so far, as fine as the device has it
     beam: Tensor  # (hypotheses,) which sentence, ascending
     count: int  # sentences
     arena: Arena
@@ -50,7 +51,7 @@ class Beams:
 
 def begin(lanes: Lanes, arena: Arena, hidden: Tensor) -> Beams:
     """One sentence before its first word: one hypothesis, certain."""
-    zero = torch.zeros(1, dtype=torch.float64, device=hidden.device)
+    zero = torch.zeros(1, dtype=finest(hidden.device), device=hidden.device)
     figures = WordFigures(zero, zero, zero, zero, zero, zero, zero + 1)
     return Beams(lanes, hidden, zero, torch.zeros_like(zero, dtype=torch.long), 1, arena, Start(), figures)
 

@@ -14,6 +14,7 @@ from dtg.inference.arena import Arena
 from dtg.inference.options import BeamOptions
 from dtg.model.heads import ARCS_AND_POP, Allowed
 from dtg.model.model import make_family
+from dtg.model.precision import finest
 from dtg.model.reach import Reach
 from dtg.model.symbols import NONE, Targets
 from dtg.transitions import END as END_ACTION
@@ -83,7 +84,7 @@ class Evaluator:
         may = torch.cat([verdicts[Operation.GEN], verdicts[Operation.END], *operations], dim=1)
         if model.config.end == "pop_root" and not (isinstance(words_left, int) and words_left > 0):
             found = self._released_endings(found, hidden, features, allowed)
-        return found.double(), may
+        return found.to(finest(found.device)), may
 
     def piece_log_probability(self, hidden: Tensor, features: Tensor, piece: Tensor) -> Tensor:
         """(lanes,) log p(GEN and this piece)."""
@@ -91,13 +92,14 @@ class Evaluator:
         for some, state, target in zip(*(t.split(PREDICTIONS_AT_ONCE) for t in (hidden, features, piece)), strict=True):
             generate = torch.full_like(target, self.model.symbols.classes.get(Operation.GEN, NONE))
             found.append(self._log_probability(some, Targets(generate, target), self._allowed(state)))
-        return torch.cat(found) if found else hidden.new_empty(0).double()
+        return torch.cat(found) if found else hidden.new_empty(0, dtype=finest(hidden.device))
 
     def pieces(self, hidden: Tensor, features: Tensor) -> Tensor:
         """(lanes, pieces) log p(piece | GEN)."""
         model = self.model
         allowed = self._allowed(features)
-        return model.head.pieces(hidden, model.decoder.embedding.weight, allowed, model.starts_word).double()
+        found: Tensor = model.head.pieces(hidden, model.decoder.embedding.weight, allowed, model.starts_word)
+        return found.to(finest(found.device))
 
     def _allowed(self, features: Tensor) -> Allowed | None:
         joint = self.model.config.head == "joint"
@@ -106,7 +108,7 @@ class Evaluator:
     def _log_probability(self, hidden: Tensor, targets: Targets, allowed: Allowed | None) -> Tensor:
         weight = self.model.decoder.embedding.weight
         found: Tensor = self.model.head(hidden, targets, weight, allowed, self.model.starts_word)
-        return found.double()
+        return found.to(finest(found.device))
 
     def _released_endings(self, found: Tensor, hidden: Tensor, features: Tensor, allowed: Allowed | None) -> Tensor:
         """In released models the last arc and the end are generated like words."""

@@ -85,7 +85,7 @@ def explore(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending:
     first = len(beams.beam)
     nowhere = torch.full_like(beams.beam, -1)
     arena = beams.arena
-    pool = Pool(beams.lanes, beams.hidden, beams.score, beams.beam, nowhere, nowhere, nowhere + 1, nowhere.double())
+    pool = Pool(beams.lanes, beams.hidden, beams.score, beams.beam, nowhere, nowhere, nowhere + 1, beams.score)
     pool.arrival, agenda = prospects(evaluator, pool, 0, ending)
     at_once = max(1, options.beam // AT_ONCE)
     limit = None if ending else options.max_actions

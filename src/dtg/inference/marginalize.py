@@ -54,7 +54,7 @@ def marginalize(
     is none). `beam` and `search` are options of the search, where there is one.
     """
     check_choice("how", how, get_args(How))
-    options = BeamOptions(beam=beam, derivations=derivations, constrained=constrained, **search)
+    options = BeamOptions.of(beam=beam, derivations=derivations, constrained=constrained, **search)
     words = (Sentence.of_text(sentence) if isinstance(sentence, str) else Sentence.of_words(sentence)).words
     if isinstance(model.family.system, Words):
         return tree_sums.without_trees(model, words, constrained)

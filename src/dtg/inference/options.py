@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from dtg.errors import InputError
 from dtg.files import check_choice
@@ -21,6 +22,14 @@ class BeamOptions:
     max_actions: int | None = None  # arcs and POPs between two words; no limit by default
     derivations: Derivations = "canonical"
     constrained: bool | None = None  # None: as the model was made
+
+    @classmethod
+    def of(cls, **options: Any) -> BeamOptions:
+        """From keywords that a user gave; one that is not known is named."""
+        known = [field.name for field in fields(cls)]
+        if unknown := [name for name in options if name not in known]:
+            raise InputError(f"a search has no option {', '.join(unknown)}. Known: {', '.join(known)}.")
+        return cls(**options)
 
     def __post_init__(self) -> None:
         for name, least in (("beam", 1), ("word_beam", 1), ("fast_track", 0), ("max_actions", 0)):

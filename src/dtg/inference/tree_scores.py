@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from dtg.families.trie import Trie, in_order, pack_trie
+from dtg.model.precision import finest
 from dtg.model.reach import Reach
 from dtg.transitions.batch import ActionBatch, SentenceBatch
 
@@ -58,7 +59,7 @@ def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained:
     for rows, places in zip(trie.row.split(PREDICTIONS_AT_ONCE), trie.action.split(PREDICTIONS_AT_ONCE), strict=True):
         allowed = model.allowed(packed.features.index_select(0, rows)) if constrained else None
         found.append(model.predict(hidden.index_select(0, rows), actions, places, allowed))
-    return torch.cat(found)
+    return torch.cat(found).to(finest(hidden.device))
 
 
 def chunks(lengths: Sequence[int], order: Sequence[int], shared: Sequence[int]) -> Iterator[list[int]]:

@@ -58,7 +58,7 @@ def generate(
     counts = (pieces != NOTHING).sum(1)
     last = pieces.gather(1, counts[:, None] - 1)[:, 0]
     hidden = evaluator.generate(lanes, arena, last[word], starts_word=(counts == 1)[word])
-    depth = (lanes.states.items[:, 0] - 1).double()
+    depth = (lanes.states.items[:, 0] - 1).to(score.dtype)
     figures = figures_of(beams.figures.log_mass[whose], arrivals, pairs, kept, depth, whose)
     if not evaluator.system.builds_trees:  # no stack, and nothing to be surprised at but the word
         nothing = torch.zeros_like(figures.structural)

@@ -20,6 +20,7 @@ from dtg.model.config import HeadName, ModelConfig
 from dtg.model.decoder import Decoder, initialise
 from dtg.model.heads import Allowed, FactoredHead, JointHead
 from dtg.model.layout import Layout
+from dtg.model.precision import finest
 from dtg.model.symbols import Symbols
 from dtg.model.uses import Uses
 from dtg.transitions import Operation
@@ -151,8 +152,8 @@ class DecoderModel(nn.Module, Uses):
         predictions = self(batch, constrained)
         lengths = predictions.actions.offsets.diff()
         sentence = torch.repeat_interleave(torch.arange(len(lengths), device=lengths.device), lengths)
-        totals = torch.zeros(len(lengths), dtype=torch.float64, device=lengths.device)
-        return totals.index_add(0, sentence, predictions.log_probability.double())
+        totals = torch.zeros(len(lengths), dtype=finest(lengths.device), device=lengths.device)
+        return totals.index_add(0, sentence, predictions.log_probability.to(totals.dtype))
 
     def score_ids(self, pieces: Sequence[Sequence[int]], heads: Sequence[int], constrained: bool = False) -> float:
         """log p(x, y) of one tree, given as the piece ids of each word and 1-based heads (0 is the root)."""

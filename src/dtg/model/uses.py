@@ -41,7 +41,7 @@ class Uses:
         from dtg.inference.search import Search
         from dtg.inference.state import BeamState
 
-        search = Search(cast("DecoderModel", self), BeamOptions(beam=beam, **options))
+        search = Search(cast("DecoderModel", self), BeamOptions.of(beam=beam, **options))
         return BeamState(search, search.begin())
 
     def surprisal(self, sentences: Sequence[GivenSentence], beam: int = 300, **options: Any) -> list[SentenceSurprisal]:
@@ -57,7 +57,7 @@ class Uses:
         from dtg.inference.options import BeamOptions
         from dtg.inference.surprisals import surprisal_stream
 
-        return surprisal_stream(cast("DecoderModel", self), sentences, BeamOptions(beam=beam, **options))
+        return surprisal_stream(cast("DecoderModel", self), sentences, BeamOptions.of(beam=beam, **options))
 
     def generate(
         self,
