@@ -59,35 +59,9 @@ class Uses:
 
         return surprisal_stream(cast("DecoderModel", self), sentences, BeamOptions.of(beam=beam, **options))
 
-    def generate(
-        self,
-        count: int = 1,
-        *,
-        prompt: GivenSentence | None = None,
-        temperature: float = 1.0,
-        top_k: int | None = None,
-        top_p: float = 1.0,
-        max_words: int = 60,
-        seed: int = 0,
-        beam: int = 300,
-    ) -> list[GeneratedSentence]:
-        """Sentences that the model makes up, with their trees; they begin with the prompt, if there is one.
-
-        Temperature 1 draws from the model as it is, 0 takes what is most probable; `top_k` and `top_p` limit the pieces
-        that words are drawn from. `beam` is for the prompt, whose parse is drawn too.
-        """
-        return list(
-            self.generate_stream(
-                count,
-                prompt=prompt,
-                temperature=temperature,
-                top_k=top_k,
-                top_p=top_p,
-                max_words=max_words,
-                seed=seed,
-                beam=beam,
-            )
-        )
+    def generate(self, count: int = 1, **options: Any) -> list[GeneratedSentence]:
+        """Sentences that the model makes up, with their trees; `options` are those of `generate_stream`."""
+        return list(self.generate_stream(count, **options))
 
     def generate_stream(
         self,
@@ -101,7 +75,11 @@ class Uses:
         seed: int = 0,
         beam: int = 300,
     ) -> Iterator[GeneratedSentence]:
-        """The same one by one, as they are made."""
+        """Sentences that the model makes up, with their trees, as they are made; they begin with the prompt, if there is one.
+
+        Temperature 1 draws from the model as it is, 0 takes what is most probable; `top_k` and `top_p` limit the pieces
+        that words are drawn from. `beam` is for the prompt, whose parse is drawn too.
+        """
         from dtg.inference.generating import generate_sentences
         from dtg.inference.options import BeamOptions
         from dtg.inference.sampling import Sampling
