@@ -19,6 +19,7 @@ def test_public_names() -> None:
         "families",
         "inference",
         "load",
+        "load_parser",
         "model",
         "parser",
         "projectivize",

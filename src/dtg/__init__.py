@@ -12,6 +12,7 @@ from dtg.trees import DependencyTree, projectivize, read_conllu, read_treebank, 
 
 if TYPE_CHECKING:
     from dtg.model import DecoderModel
+    from dtg.parser import BiaffineParser
 
 __version__ = "0.1.0"
 
@@ -22,6 +23,7 @@ __all__ = [
     "families",
     "inference",
     "load",
+    "load_parser",
     "model",
     "parser",
     "projectivize",
@@ -37,6 +39,13 @@ def load(path: str | Path, device: str = "cpu") -> DecoderModel:
     from dtg.model import DecoderModel
 
     return DecoderModel.load(path, device)
+
+
+def load_parser(path: str | Path, device: str = "cpu") -> BiaffineParser:
+    """The parser in a folder: one that `dtg train-parser` made (RUN/best), or saved with `parser.save`."""
+    from dtg.parser import BiaffineParser
+
+    return BiaffineParser.load(path, device)
 
 
 def __getattr__(name: str) -> ModuleType:

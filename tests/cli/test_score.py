@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dtg.inference import Sentence
-from dtg.inference.items import sentence_of
+from dtg.tables.items import sentence_of
 from tests.cli.running_stand_in import Command
 from tests.inference.stand_in import made_up
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from dtg.errors import InputError, MissingExtraError
 from dtg.inference import Sentence
-from dtg.inference.columns import NATS, SURPRISAL_COLUMNS, surprisal_rows
-from dtg.inference.items import sentence_of
+from dtg.inference.columns import SURPRISAL_COLUMNS, surprisal_rows
+from dtg.tables.columns import NATS
+from dtg.tables.items import sentence_of
 from tests.inference.stand_in import made_up
 
 

@@ -8,13 +8,16 @@ from typing import Annotated
 import typer
 
 from dtg import __version__
+from dtg.cli.evaluate import evaluate
 from dtg.cli.generate import generate
 from dtg.cli.info import info
 from dtg.cli.inspect import inspect
+from dtg.cli.parse import parse
 from dtg.cli.prepare import SeveralFiles, prepare
 from dtg.cli.score import score
 from dtg.cli.surprisal import surprisal
 from dtg.cli.train import train
+from dtg.cli.train_parser import train_parser
 from dtg.errors import DtgError
 
 app = typer.Typer(
@@ -29,9 +32,13 @@ app.command("inspect", short_help="What a model reads, attends to and predicts, 
 app.command("info", short_help="What is in a treebank.")(info)
 app.command("prepare", short_help="Turn treebanks into a corpus to train on.", cls=SeveralFiles)(prepare)
 app.command("train", short_help="Train a model, resumably.")(train)
+app.command("train-parser", short_help="Train a parser, resumably.")(train_parser)
+app.command("parse", short_help="Trees for sentences that have none.")(parse)
 app.command("surprisal", short_help="How surprising each word of a text is.")(surprisal)
 app.command("score", short_help="Log-probabilities of trees or sentences.")(score)
 app.command("generate", short_help="Sentences that a model makes up, with their trees.")(generate)
+
+app.add_typer(evaluate, name="evaluate", short_help="How good something is, measured against gold.")
 
 
 def show_version(wanted: bool) -> None:

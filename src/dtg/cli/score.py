@@ -36,8 +36,8 @@ from dtg.trees.report import number
 
 if TYPE_CHECKING:
     from dtg.inference import SentenceSurprisal
-    from dtg.inference.columns import Row
-    from dtg.inference.items import Item, Lines
+    from dtg.tables.columns import Row
+    from dtg.tables.items import Item, Lines
 
 TREES = 256  # scored at a time
 
@@ -94,7 +94,7 @@ def score(
 def score_trees(trees: Iterable[DependencyTree], run: Run, path: Path, policies: dict[str, Any]) -> None:
     """log p(words, tree) of each tree."""
     from dtg.inference.columns import TREE_COLUMNS, tree_row
-    from dtg.inference.items import tree_items
+    from dtg.tables.items import tree_items
 
     def compute(items: Iterable[Item[DependencyTree]]) -> list[float]:
         return run.model.score([item.content for item in items])
@@ -112,7 +112,7 @@ def score_trees(trees: Iterable[DependencyTree], run: Run, path: Path, policies:
 def score_lines(lines: Lines, run: Run, search: Search) -> None:
     """log p(words) of each line."""
     from dtg.inference.columns import TEXT_COLUMNS, text_row
-    from dtg.inference.filling import GROUP
+    from dtg.tables.filling import GROUP
 
     def compute(items: Iterator[Item[str]]) -> Iterator[SentenceSurprisal]:
         return search.surprisals(run.model, items)
@@ -131,7 +131,7 @@ def score_lines(lines: Lines, run: Run, search: Search) -> None:
 def show(work: Work[Content, Result], what: str) -> None:
     """A line for each sentence as it comes, and their sum."""
     from dtg.cli.surprisal_table import printable
-    from dtg.inference.filling import groups, paired
+    from dtg.tables.filling import groups, paired
 
     names = [column.name for column in work.columns]
     sentences, words, total = 0, 0, 0.0

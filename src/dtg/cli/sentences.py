@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from dtg.inference.items import Lines, OneText
+from dtg.tables.items import Lines, OneText
 from dtg.trees.report import number
 
 LIKE_A_FILE = (".txt", ".gz", ".tsv", ".csv", ".tok", ".conllu")

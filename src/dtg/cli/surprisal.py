@@ -26,8 +26,9 @@ from dtg.cli.tables import Destination, Run, Search, Work, write_table
 
 if TYPE_CHECKING:
     from dtg.inference import SentenceSurprisal
-    from dtg.inference.columns import Per, Row
-    from dtg.inference.items import Item
+    from dtg.inference.columns import Per
+    from dtg.tables.columns import Row
+    from dtg.tables.items import Item
 
 
 class PerChoice(StrEnum):
@@ -72,8 +73,8 @@ def surprisal(
     from dtg.cli.sentences import tell_empty, text_or_file
     from dtg.cli.surprisal_table import show
     from dtg.inference.columns import SURPRISAL_COLUMNS, surprisal_rows
-    from dtg.inference.filling import GROUP, groups, paired
-    from dtg.inference.items import OneText
+    from dtg.tables.filling import GROUP, groups, paired
+    from dtg.tables.items import OneText
 
     items = text_or_file(source, is_text=text)
     to = Destination.of(out, format, resume=resume, overwrite=overwrite)

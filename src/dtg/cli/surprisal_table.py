@@ -13,8 +13,9 @@ from rich.text import Text
 from dtg.cli.table_options import BaseChoice
 
 if TYPE_CHECKING:
-    from dtg.inference.columns import Per, Value
+    from dtg.inference.columns import Per
     from dtg.inference.surprisal import SentenceSurprisal
+    from dtg.tables.columns import Value
 
 BAR = 12  # cells
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -48,7 +49,7 @@ def show(
     console: Console, result: SentenceSurprisal, base: BaseChoice, per: Per, *, end: bool, known: str, title: str | None
 ) -> None:
     """Print the table of one sentence; `known` says what log p(x) is."""
-    from dtg.inference.columns import NATS
+    from dtg.tables.columns import NATS
 
     if title is not None:
         console.print(Text(title, style="bold"))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 if TYPE_CHECKING:
-    from dtg.inference.columns import Base
-    from dtg.inference.formats import Format
+    from dtg.tables.columns import Base
+    from dtg.tables.formats import Format
 
 
 class BaseChoice(StrEnum):

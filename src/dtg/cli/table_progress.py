@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from dtg.cli.training_progress import clock
-from dtg.inference.filling import Watcher
-from dtg.inference.items import Item
+from dtg.tables.filling import Watcher
+from dtg.tables.items import Item
 
 
 class TableProgress(Watcher):

@@ -18,13 +18,13 @@ from dtg.errors import InputError
 from dtg.trees.report import number
 
 if TYPE_CHECKING:
-    from dtg.inference.columns import Column, Row
-    from dtg.inference.formats import Format
-    from dtg.inference.items import Item
-    from dtg.inference.sidecar import Sidecar
     from dtg.inference.surprisal import SentenceSurprisal
-    from dtg.inference.tables import Existing
     from dtg.model import DecoderModel
+    from dtg.tables.columns import Column, Row
+    from dtg.tables.files import Existing
+    from dtg.tables.formats import Format
+    from dtg.tables.items import Item
+    from dtg.tables.sidecar import Sidecar
 
 Content = TypeVar("Content")
 Result = TypeVar("Result")
@@ -45,8 +45,8 @@ class Destination:
     @classmethod
     def of(cls, out: Path | None, choice: FormatChoice | None, *, resume: bool, overwrite: bool) -> Destination:
         """The options, checked before anything slow happens."""
-        from dtg.inference.formats import format_of
-        from dtg.inference.tables import check_can_write
+        from dtg.tables.files import check_can_write
+        from dtg.tables.formats import format_of
 
         if resume and overwrite:
             raise InputError("--resume goes on with a table and --overwrite begins it anew; give one of them.")
@@ -80,7 +80,7 @@ class Search:
 
     def surprisals(self, model: DecoderModel, items: Iterable[Item[str]]) -> Iterator[SentenceSurprisal]:
         """The model's answer to each sentence, in order, while they are being read."""
-        from dtg.inference.items import sentence_of
+        from dtg.tables.items import sentence_of
 
         sentences = (sentence_of(item.content, tokenized=self.tokenized) for item in items)
         return model.surprisal_stream(sentences, beam=self.beam, word_beam=self.word_beam)
@@ -109,7 +109,7 @@ class Run:
 
     def sidecar(self, command: str, options: Mapping[str, Any], source: str, columns: Sequence[Column]) -> Sidecar:
         """What is to be known about a table besides its rows."""
-        from dtg.inference.sidecar import Sidecar, model_hash
+        from dtg.tables.sidecar import Sidecar, model_hash
 
         settings = {
             "command": command,
@@ -139,8 +139,8 @@ class Work(Generic[Content, Result]):
 def write_table(work: Work[Content, Result], to: Destination, sidecar: Callable[[], Sidecar]) -> None:
     """Make the table, show its growth, and say what became of it. Interrupted, say how to go on."""
     from dtg.cli.table_progress import TableProgress
-    from dtg.inference.filling import fill
-    from dtg.inference.tables import StreamTable, TableFile
+    from dtg.tables.files import StreamTable, TableFile
+    from dtg.tables.filling import fill
 
     assert to.format is not None
     table: StreamTable | TableFile

@@ -6,38 +6,21 @@ meanings here go into the file beside a table.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from dtg.files import check_choice
 from dtg.inference.sentence import Sentence
+from dtg.tables.columns import NATS, UNITS, Base, Column, Row, Value
 from dtg.text.documents import SENTENCE_ID as NAMED
 from dtg.trees import DependencyTree
 
 if TYPE_CHECKING:
     from dtg.inference.surprisal import SentenceSurprisal
 
-Base = Literal["2", "e"]
 Per = Literal["word", "whitespace"]
-Value = str | int | float | None
-Row = tuple[Value, ...]
-
-UNITS: dict[Base, str] = {"2": "bits", "e": "nats"}
-NATS: dict[Base, float] = {"2": math.log(2), "e": 1.0}  # in one unit
 END_WORD = "<END>"
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column: its name, what its values are, and what they mean."""
-
-    name: str
-    kind: type[str] | type[int] | type[float]
-    meaning: str
-
 
 SENTENCE_ID = Column("sentence_id", int, "the line of the input, from 1")
 SURPRISAL_COLUMNS = (

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dtg.errors import MissingExtraError
-from dtg.inference.columns import SURPRISAL_COLUMNS, UNITS, Base, Per, surprisal_rows
+from dtg.inference.columns import SURPRISAL_COLUMNS, Per, surprisal_rows
 from dtg.inference.sentence import Sentence
+from dtg.tables.columns import UNITS, Base
 
 if TYPE_CHECKING:
     import pandas

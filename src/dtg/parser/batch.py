@@ -43,7 +43,8 @@ class TreeBatch:
 
     words: WordBatch
     heads: Tensor  # (batch, longest)
-    labels: Tensor  # (batch, longest)
+    labels: Tensor  # (batch, longest) -1 also where a label is not known
+    tags: Tensor  # (batch, longest) -1 also where a tag is not known
 
 
 def pad(rows: Sequence[Sequence[int] | Numbers], value: int) -> Numbers:

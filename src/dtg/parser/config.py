@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
@@ -27,6 +28,7 @@ class ParserConfig:
     word_dropout: float = 0.25  # how often a known word is read as an unknown one, in training
     loss: Loss = "crf"  # -log p(tree) under a projective CRF; or of each head by itself ("arcs")
     labelled: bool = True
+    tag_weight: float = 0.5  # of the loss of part-of-speech tags, learned beside because it helps; 0 for not at all
 
     def __post_init__(self) -> None:
         if self.loss not in get_args(Loss):
@@ -37,6 +39,8 @@ class ParserConfig:
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise ConfigError(f"{name} is {value!r}; a whole number of at least 1 is expected.")
+        if type(self.tag_weight) not in (int, float) or not 0 <= self.tag_weight < math.inf:
+            raise ConfigError(f"tag_weight is {self.tag_weight!r}; a number of at least 0 is expected.")
         for name in ("dropout", "word_dropout"):
             value = getattr(self, name)
             if type(value) not in (int, float) or not 0 <= value < 1:

@@ -14,7 +14,7 @@ import torch
 
 from dtg.errors import InputError
 from dtg.parser.batch import Numbers, TreeBatch, WordBatch, pad
-from dtg.parser.vocabulary import UNKNOWN, Vocabulary
+from dtg.parser.vocabulary import UNKNOWN, Vocabulary, tags_of
 from dtg.trees import DependencyTree, require_projective
 
 NO_LABEL = -1
@@ -36,6 +36,8 @@ class ParserSplit:
         self._labels = [
             np.array([labels.get(label, NO_LABEL) for label in tree.labels or ("",) * len(tree)]) for tree in trees
         ]
+        numbers = vocabulary.tag_numbers
+        self._tags = [np.array([numbers.get(tag, NO_LABEL) for tag in tags_of(tree)]) for tree in trees]
         self.word_counts: Numbers = np.array([len(tree) for tree in trees], dtype=np.int64)
         self.hash = content_hash(trees)
 
@@ -54,13 +56,11 @@ class ParserSplit:
         rows = np.split(places, np.cumsum([len(row) for row in rows])[:-1])
         spelt = self._spelt[present]
         spelt = spelt[:, : int((spelt != 0).sum(1).max())]
-        heads = pad([self._heads[index] for index in indices], -1)
-        labels = pad([self._labels[index] for index in indices], NO_LABEL)
-        return TreeBatch(
-            WordBatch.of(rows, self._numbers[present], spelt, device),
-            torch.from_numpy(heads).to(device),
-            torch.from_numpy(labels).to(device),
+        columns = (self._heads, self._labels, self._tags)
+        heads, labels, tags = (
+            torch.from_numpy(pad([column[index] for index in indices], NO_LABEL)).to(device) for column in columns
         )
+        return TreeBatch(WordBatch.of(rows, self._numbers[present], spelt, device), heads, labels, tags)
 
 
 class ParserCorpus:
@@ -78,5 +78,5 @@ def content_hash(trees: Sequence[DependencyTree]) -> str:
     """The same for the same trees in the same order."""
     digest = hashlib.sha256()
     for tree in trees:
-        digest.update(repr((tree.words, tree.heads, tree.labels)).encode("utf-8", "surrogatepass"))
+        digest.update(repr((tree.words, tree.heads, tree.labels, tags_of(tree))).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

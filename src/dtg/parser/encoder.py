@@ -14,6 +14,7 @@ from dtg.parser.batch import WordBatch
 from dtg.parser.config import ParserConfig
 from dtg.parser.vocabulary import FIRST_CHARACTER, UNKNOWN, Vocabulary
 
+WORD_DEVIATION = 0.1  # of the numbers in a new word's vector
 WINDOWS = (3, 5)  # characters that a filter sees; odd, so that a window has a middle
 
 
@@ -44,6 +45,8 @@ class Encoder(nn.Module):
         super().__init__()
         self.word_dropout = config.word_dropout
         self.embedding = nn.Embedding(len(vocabulary.words) + 1, config.word_width)
+        # Rare words are seldom updated: what they begin with, they keep. It should be little, for it means nothing.
+        nn.init.normal_(self.embedding.weight, std=WORD_DEVIATION)
         self.characters = CharacterEncoder(config, len(vocabulary.characters) + FIRST_CHARACTER)
         self.width = 2 * config.width
         widths = [config.word_width + self.characters.width, *[self.width] * (config.layers - 1)]
@@ -60,7 +63,7 @@ class Encoder(nn.Module):
         spelt = self.characters(batch.characters)
         # index_select, for indexing by a tensor has a backward that adds up in any order.
         spelt = spelt.index_select(0, batch.forms.flatten()).view(*words.shape, -1)
-        hidden = self.dropout(torch.cat([self.embedding(words), spelt], 2))
+        hidden: Tensor = self.dropout(torch.cat([self.embedding(words), spelt], 2))
         lengths = batch.lengths.cpu()
         for layer in self.layers:
             packed = pack_padded_sequence(hidden, lengths, batch_first=True, enforce_sorted=False)

@@ -24,26 +24,30 @@ LETTERS = 24  # of a longer word, half as many at its beginning and at its end a
 UNKNOWN = 0
 UNKNOWN_CHARACTER = 1
 FIRST_CHARACTER = 2
+NAMES = ("words", "characters", "labels", "tags")
+UPOS, NO_TAG = 3, "_"  # a column of CoNLL-U, and what stands there if it is not known
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Known words (in lower case), characters and labels, each sorted."""
+    """Known words (in lower case), characters, labels and part-of-speech tags, each sorted."""
 
     words: tuple[str, ...]
     characters: tuple[str, ...]
     labels: tuple[str, ...]
+    tags: tuple[str, ...]
 
     @classmethod
     def of(cls, trees: Iterable[DependencyTree], word_count: int) -> Vocabulary:
-        """From training trees; a word must occur `word_count` times. Trees without labels give none."""
-        words, characters, labels = Counter[str](), set[str](), set[str]()
+        """From training trees; a word must occur `word_count` times. Trees without labels or tags give none."""
+        words, characters, labels, tags = Counter[str](), set[str](), set[str](), set[str]()
         for tree in trees:
             words.update(word.lower() for word in tree.words)
             characters.update(*tree.words)
             labels.update(tree.labels or ())
+            tags.update(tags_of(tree))
         known = sorted(word for word, count in words.items() if count >= word_count)
-        return cls(tuple(known), tuple(sorted(characters)), tuple(sorted(labels)))
+        return cls(tuple(known), *(tuple(sorted(some)) for some in (characters, labels, tags - {NO_TAG})))
 
     @cached_property
     def word_numbers(self) -> dict[str, int]:
@@ -56,6 +60,10 @@ class Vocabulary:
     @cached_property
     def label_numbers(self) -> dict[str, int]:
         return {label: number for number, label in enumerate(self.labels)}
+
+    @cached_property
+    def tag_numbers(self) -> dict[str, int]:
+        return {tag: number for number, tag in enumerate(self.tags)}
 
     def spell(self, word: str) -> list[int]:
         """The characters of a word."""
@@ -76,19 +84,20 @@ class Vocabulary:
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def to_json(self) -> str:
-        content = {"words": self.words, "characters": self.characters, "labels": self.labels}
-        return json.dumps(content, ensure_ascii=False, indent=0) + "\n"
+        return json.dumps({name: getattr(self, name) for name in NAMES}, ensure_ascii=False, indent=0) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Vocabulary:
         """What `to_json` gave. Raises ValueError where the text is something else."""
         content: Any = json.loads(text)
-        names = ("words", "characters", "labels")
-        if not isinstance(content, dict) or set(content) != set(names):
-            raise ValueError(f"{', '.join(names)} are expected, and nothing else")
-        for name in names:
+        if not isinstance(content, dict) or set(content) != set(NAMES):
+            raise ValueError(f"{', '.join(NAMES)} are expected, and nothing else")
+        for name in NAMES:
             if not isinstance(content[name], list) or not all(isinstance(entry, str) for entry in content[name]):
                 raise ValueError(f"{name} must be a list of strings")
-        return cls(*(tuple(content[name]) for name in names))
+        return cls(*(tuple(content[name]) for name in NAMES))
 
 
+def tags_of(tree: DependencyTree) -> list[str]:
+    """The universal part of speech of each word, as the treebank has it."""
+    return [NO_TAG] * len(tree) if tree.source is None else [columns[UPOS] for columns in tree.source.columns]

@@ -14,10 +14,10 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
 from dtg.errors import InputError
-from dtg.inference.columns import Row
-from dtg.inference.items import Item
-from dtg.inference.sidecar import Progress
-from dtg.inference.tables import StreamTable, TableFile
+from dtg.tables.columns import Row
+from dtg.tables.files import StreamTable, TableFile
+from dtg.tables.items import Item
+from dtg.tables.sidecar import Progress
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from dtg.errors import InputError
-from dtg.inference.columns import Column, Row
-from dtg.inference.formats import Encoder, Format
-from dtg.inference.parquet import check_pyarrow, write_parquet
-from dtg.inference.sidecar import Progress, Sidecar, read_sidecar, sidecar_path
+from dtg.tables.columns import Column, Row
+from dtg.tables.formats import Encoder, Format
+from dtg.tables.parquet import check_pyarrow, write_parquet
+from dtg.tables.sidecar import Progress, Sidecar, read_sidecar, sidecar_path
 
 Existing = Literal["error", "resume", "overwrite"]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from dtg.errors import MissingExtraError
 from dtg.files import replacing
-from dtg.inference.columns import Column
-from dtg.inference.sidecar import Sidecar
+from dtg.tables.columns import Column
+from dtg.tables.sidecar import Sidecar
 
 ROWS_AT_ONCE = 50_000  # a row group
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from dtg.errors import InputError
 from dtg.files import FORMAT_VERSION, replacing
-from dtg.inference.columns import Column
+from dtg.tables.columns import Column
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Literal
 
 from dtg.errors import InputError
 from dtg.files import check_choice
-from dtg.inference.columns import Column, Row, Value
+from dtg.tables.columns import Column, Row, Value
 
 Format = Literal["csv", "tsv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "tsv", "jsonl", "parquet")

@@ -1,0 +1,173 @@
+"""`dtg train-parser`: fit a parser to treebanks, with the loop of `dtg train`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dtg.cli.options import (
+    NonProjectiveChoice,
+    NonProjectiveOption,
+    RootsChoice,
+    RootsOption,
+    SkipInvalidOption,
+    tell,
+    with_progress,
+)
+from dtg.cli.train import Device, Precision, read_config
+from dtg.errors import InputError
+from dtg.trees import DependencyTree, TreebankReport, read_treebank
+
+if TYPE_CHECKING:
+    from dtg.training import Outcome
+
+HELD_OUT = 20  # without --dev, one of so many training sentences
+# What configs/parser.toml says, for those who give no --config.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "model": {},
+    "training": {
+        "batch_sentences": 32,
+        "epochs": 20,
+        "start_rate": 1e-5,
+        "peak_rate": 2e-3,
+        "final_rate": 1e-5,
+        "warmup_share": 0.05,
+        "gradient_norm": 5.0,
+        "log_every": 10,
+        "checkpoint_every": 200,
+    },
+}
+
+
+def train_parser(
+    treebanks: Annotated[list[Path], typer.Argument(help="Treebanks to learn from (.conllu, .conll, .gz).")],
+    out: Annotated[Path, typer.Option(help="The run's folder: checkpoints, log, curves, and the best parser.")],
+    dev: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help=f"A treebank to choose the best by; without it, each {HELD_OUT}th sentence is kept for that."
+        ),
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="A configuration file; see configs/parser.toml.")] = None,
+    nonprojective: NonProjectiveOption = NonProjectiveChoice.lift,
+    roots: RootsOption = RootsChoice.error,
+    skip_invalid: SkipInvalidOption = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the run in --out from its last checkpoint.")
+    ] = False,
+    max_minutes: Annotated[
+        float | None, typer.Option(min=0, help="Suspend the run after so long, to be resumed; the schedule stays.")
+    ] = None,
+    precision: Annotated[Precision, typer.Option(help="Mixed precision.")] = Precision.no,
+    device: Annotated[Device, typer.Option(help="Where to compute; auto takes a GPU if there is one.")] = Device.auto,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="CPU threads; a run is repeated to the bit on the same number.")
+    ] = None,
+) -> None:
+    """Train a parser on treebanks; like every run, it can be interrupted and resumed to the same numbers.
+
+    dtg train-parser en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --out runs/parser
+
+    dtg evaluate parser en_ewt-ud-test.conllu --parser runs/parser/best
+    """
+    tables = DEFAULTS if config is None else read_config(config)
+    check_tables(tables)
+
+    def read(paths: list[Path], what: str) -> list[DependencyTree]:
+        report = TreebankReport()
+        trees = read_treebank(
+            paths, nonprojective=nonprojective.policy, roots=roots.policy, skip_invalid=skip_invalid, report=report
+        )
+        found = list(with_progress(trees, report, f"reading {what}"))
+        typer.echo(f"dtg: {what}: {report.lines()[0]}.", err=True)
+        tell(report)
+        return found
+
+    train = read(treebanks, "train")
+    if dev:
+        held_out = read(dev, "dev")
+    else:
+        train, held_out = hold_out(train)
+    outcome = run(tables, train, held_out, out, resume, max_minutes, (precision.value, False, device.value), threads)
+    if outcome.is_main:
+        say(outcome, out)
+    if outcome.finished is None and outcome.signal is not None:
+        raise typer.Exit(128 + outcome.signal)  # as a shell reports it: what was to follow should not
+
+
+def check_tables(tables: dict[str, dict[str, Any]]) -> None:
+    """Say what is wrong with a configuration before treebanks are read."""
+    from dtg.parser import ParserConfig
+    from dtg.training import TrainingConfig
+
+    ParserConfig.from_dict(tables["model"])
+    TrainingConfig.from_dict(tables["training"])
+
+
+def hold_out(trees: list[DependencyTree]) -> tuple[list[DependencyTree], list[DependencyTree]]:
+    """Take each so many-th tree for dev."""
+    dev = trees[HELD_OUT - 1 :: HELD_OUT]
+    if not dev:
+        raise InputError(
+            f"there are {len(trees)} training sentences, too few to keep one in {HELD_OUT} for dev. Pass --dev FILE."
+        )
+    train = [tree for place, tree in enumerate(trees, start=1) if place % HELD_OUT]
+    typer.echo(f"dtg: no --dev FILE: of {len(trees):,} sentences, {len(dev):,} are kept for dev.", err=True)
+    return train, dev
+
+
+def run(
+    tables: dict[str, dict[str, Any]],
+    train: list[DependencyTree],
+    dev: list[DependencyTree],
+    out: Path,
+    resume: bool,
+    max_minutes: float | None,
+    machine: tuple[str, bool, str],
+    threads: int | None,
+) -> Outcome:
+    """Hand over to the library."""
+    import torch
+
+    from dtg.cli.parser_progress import ParserReporter
+    from dtg.parser import BiaffineParser, ParserConfig
+    from dtg.parser.data import ParserCorpus
+    from dtg.training import RuntimeOptions, TrainingConfig
+    from dtg.training import train as train_model
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+    config, training = ParserConfig.from_dict(tables["model"]), TrainingConfig.from_dict(tables["training"])
+    corpus = ParserCorpus({"train": train, "dev": dev}, config.word_count)
+    parser = BiaffineParser.create(config, corpus.tokenizer, training.seed)
+    with ParserReporter() as reporter:
+        outcome = train_model(
+            parser,
+            corpus,
+            training,
+            out,
+            model_table=config.to_dict(),
+            options=RuntimeOptions(*machine),
+            resume=resume,
+            max_minutes=max_minutes,
+            reporter=reporter,
+        )
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
+    return outcome
+
+
+def say(outcome: Outcome, out: Path) -> None:
+    """How it ended, and what to do next."""
+    if outcome.finished is None:
+        typer.echo(
+            f"suspended after step {outcome.step:,} of {outcome.steps:,}. The same command with --resume goes on."
+        )
+        return
+    why = " (dev no longer improved)" if outcome.finished == "early" else ""
+    typer.echo(f"finished after step {outcome.step:,}{why}")
+    if outcome.best_loss is not None:
+        typer.echo(f"best on dev at step {outcome.best_step:,}: {outcome.best_loss:.4f} nats per word")
+    typer.echo(f"the parser is in {out / 'best'}")

@@ -1,0 +1,167 @@
+"""`dtg train-parser` and `dtg parse` as a user meets them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dtg.cli.parse import checked_out, is_treebank, settings, write
+from dtg.cli.parse_wanted import Wanted
+from dtg.cli.train_parser import DEFAULTS, hold_out
+from dtg.errors import InputError
+from dtg.parser import BiaffineParser, ParserConfig
+from dtg.parser.unparsed import Unparsed, of_lines
+from dtg.tables.files import Existing
+from dtg.tables.items import Item, Lines
+from dtg.training import TrainingConfig
+from dtg.trees import DependencyTree, read_conllu, write_conllu
+from dtg.trees.enumeration import enumerate_projective
+from tests.cli.running import dtg
+from tests.parser.parsers import SIZES, TABLE, small_parser, some_trees
+
+TEXT = "The dog barks.\n\nIt's 5 o'clock\nOne\n"
+CONLLU = """# sent_id = first
+# prob = 0.5
+1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_
+1\tde\tde\tADP\t_\tX=y\t_\t_\t_\t_
+2\tle\tle\tDET\t_\t_\t1\tdet\t1:det\tSpaceAfter=No
+2.1\tvu\t_\t_\t_\t_\t_\t_\t_\t_
+3\tchien\t_\tNOUN\t_\t_\t9\tnsubj\t_\t_
+
+"""
+
+
+@pytest.fixture(scope="module")
+def parser(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("parser") / "saved"
+    small_parser().save(folder)
+    return folder
+
+
+def comments(tree: DependencyTree) -> dict[str, str]:
+    assert tree.source is not None
+    return dict(line.removeprefix("# ").split(" = ", 1) for line in tree.source.comments)
+
+
+def test_a_text_becomes_a_treebank(parser: Path, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text(TEXT)
+    out = tmp_path / "trees.conllu"
+    done = dtg("parse", tmp_path / "text.txt", "--parser", parser, "--out", out)
+    assert "trees.conllu has 3 trees of 3 sentences" in done.stderr and "1 empty line" in done.stderr
+    trees = list(read_conllu(out))
+    assert [tree.words for tree in trees] == [("The", "dog", "barks", "."), ("It", "'s", "5", "o'clock"), ("One",)]
+    assert [comments(tree)["sent_id"] for tree in trees] == ["1", "3", "4"]
+    assert comments(trees[0])["text"] == "The dog barks."
+    loaded = BiaffineParser.load(parser)
+    for tree, parsed in zip(trees, loaded.parse_all(tree.words for tree in trees), strict=True):
+        assert tree == parsed.tree
+        assert float(comments(tree)["prob"]) == pytest.approx(parsed.probability, rel=1e-4)
+    assert trees[0].source is not None and [fields[9] for fields in trees[0].source.columns][2] == "SpaceAfter=No"
+    assert "exists. Pass --resume" in dtg("parse", "a b", "--parser", parser, "--out", out, code=1).stderr
+
+
+def test_conllu_keeps_what_it_has(parser: Path, tmp_path: Path) -> None:
+    (tmp_path / "given.conllu").write_text(CONLLU)
+    done = dtg("parse", tmp_path / "given.conllu", "--parser", parser, "--nbest", "2")
+    (tmp_path / "printed.conllu").write_text(done.stdout)
+    first, second = read_conllu(tmp_path / "printed.conllu")
+    assert first.words == second.words == ("de", "le", "chien") and first.heads != second.heads
+    assert [comments(tree)["tree"] for tree in (first, second)] == ["1", "2"]
+    assert comments(first)["sent_id"] == "first" and done.stdout.count("# prob =") == 2
+    lines = done.stdout.splitlines()
+    assert lines[4] == "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_" and lines[7].startswith("2.1\tvu")
+    assert lines[6].startswith("2\tle\tle\tDET\t_\t_\t") and lines[6].endswith("\t_\tSpaceAfter=No")
+
+
+def test_an_interrupted_run_goes_on_to_the_same_bytes(
+    parser: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Broken off in the third group, with half a tree at the end of the file."""
+    text = tmp_path / "text.txt"
+    text.write_text("".join(f"{' '.join(tree.words)}\n" for tree in some_trees(80)))
+    loaded, wanted = BiaffineParser.load(parser), Wanted(None, 40, True, seed=1)
+    whole, parts = tmp_path / "whole.conllu", tmp_path / "parts.conllu"
+
+    def run(out: Path, existing: Existing, wanted: Wanted = wanted, break_after: int | None = None) -> None:
+        def items() -> Iterator[Item[Unparsed]]:
+            for count, item in enumerate(of_lines(Lines.of_file(text), tokenized=True)):
+                if count == break_after:
+                    raise KeyboardInterrupt
+                yield item
+
+        write(items(), loaded, wanted, out, existing, settings("text", parser, wanted, True, "cpu"))
+
+    run(whole, "error")
+    with pytest.raises(KeyboardInterrupt):
+        run(parts, "error", break_after=2 * wanted.group + 5)
+    assert "is not finished. The same command with --resume goes on." in capsys.readouterr().err
+    assert 0 < parts.stat().st_size < whole.stat().st_size
+    with parts.open("a") as file:
+        file.write("1\thalf a li")
+    run(parts, "resume")
+    assert parts.read_bytes() == whole.read_bytes()
+    with pytest.raises(InputError, match="sample is 7, and was 40"):
+        run(parts, "resume", Wanted(None, 7, True, seed=1))
+    of_each = dict[str, list[tuple[int, ...]]]()
+    for tree in read_conllu(parts):
+        of_each.setdefault(comments(tree)["sent_id"], []).append(tree.heads)
+    assert len(of_each) == 80
+    assert all(len(set(heads)) == len(heads) <= 40 for heads in of_each.values())
+
+
+def test_mistakes(parser: Path, tmp_path: Path) -> None:
+    assert "no parser is named" in dtg("parse", "a b", code=1).stderr
+    bad = tmp_path / "bad.conllu"
+    bad.write_text("1\ta\t_\n")
+    assert "line 1: it has 3 columns" in dtg("parse", bad, "--parser", parser, code=1).stderr
+
+
+def test_options_that_do_not_fit(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--nbest lists the best trees and --sample draws"):
+        Wanted(3, 3, False, 0)
+    with pytest.raises(InputError, match="say how many with --sample K"):
+        Wanted(None, None, True, 0)
+    with pytest.raises(InputError, match="give one of them"):
+        checked_out(tmp_path / "a", resume=True, overwrite=True)
+    with pytest.raises(InputError, match="name it with --out FILE"):
+        checked_out(None, resume=True, overwrite=False)
+    with pytest.raises(InputError, match=r"Leave \.gz off"):
+        checked_out(tmp_path / "a.conllu.gz", resume=False, overwrite=False)
+    assert is_treebank("a.conllu.gz") and not is_treebank("I like a.conllu") and not is_treebank("a.txt")
+
+
+def test_the_configuration_that_comes_with_dtg_is_the_default() -> None:
+    path = Path(__file__).parents[2] / "configs" / "parser.toml"
+    tables = tomllib.loads(path.read_text())
+    assert ParserConfig.from_dict(tables["model"]) == ParserConfig.from_dict(DEFAULTS["model"])
+    assert TrainingConfig.from_dict(tables["training"]) == TrainingConfig.from_dict(DEFAULTS["training"])
+
+
+def test_a_parser_is_trained_suspended_and_resumed(tmp_path: Path) -> None:
+    crossing = DependencyTree(("a", "b", "c", "d"), (3, 4, 0, 3), ("x", "x", "root", "x"))
+    write_conllu([*some_trees(45), crossing], tmp_path / "train.conllu")
+    config = tmp_path / "small.toml"
+    tables = {"model": SIZES, "training": {**TABLE, "epochs": 1}}
+    config.write_text(
+        "\n".join(
+            f"[{name}]\n" + "\n".join(f"{key} = {value}" for key, value in table.items())
+            for name, table in tables.items()
+        )
+    )
+    options = ["train-parser", tmp_path / "train.conllu", "--out", tmp_path / "run", "--config", config, "--threads", 1]
+    done = dtg(*map(str, options), "--max-minutes", "0")
+    assert "suspended after step 1 of 11. The same command with --resume goes on." in done.stdout
+    assert "of 46 sentences, 2 are kept for dev" in done.stderr and "lifted 1 arc in 1 sentence" in done.stderr
+    done = dtg(*map(str, options), "--resume")
+    assert "finished after step 11" in done.stdout and "nats per word" in done.stdout
+    assert BiaffineParser.load(tmp_path / "run" / "best").parse(("a", "b")).tree.heads in enumerate_projective(2)
+    config.write_text(config.read_text().replace("layers", "depth"))
+    assert "the parser has no setting depth" in dtg(*map(str, options), code=1).stderr
+
+
+def test_too_few_sentences_to_hold_some_out() -> None:
+    with pytest.raises(InputError, match="Pass --dev FILE"):
+        hold_out(some_trees(19))
