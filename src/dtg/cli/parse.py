@@ -14,6 +14,7 @@ from dtg import __version__
 from dtg.cli.parse_wanted import Wanted
 from dtg.cli.prepare import interruptible
 from dtg.cli.table_options import DeviceOption, OverwriteOption, ResumeOption, TokenizedOption
+from dtg.cli.tables import check_device
 from dtg.errors import InputError
 from dtg.trees.report import number
 
@@ -165,15 +166,3 @@ def load_parser(folder: Path | None, device: str) -> BiaffineParser:
 
     check_device(device)
     return BiaffineParser.load(folder, device)
-
-
-def check_device(device: str) -> None:
-    """Raise unless this machine has the device."""
-    import torch
-
-    try:
-        kind = torch.device(device).type
-    except RuntimeError:
-        raise InputError(f"--device {device!r} is not a device; cpu, cuda, cuda:1 and mps are.") from None
-    if (kind == "cuda" and not torch.cuda.is_available()) or (kind == "mps" and not torch.backends.mps.is_available()):
-        raise InputError(f"--device {device} is not available on this machine. Pass --device cpu.")

@@ -174,9 +174,15 @@ def needed(folder: Path | None) -> Path:
 
 def load_model(folder: Path, device: str) -> DecoderModel:
     """The model of a folder, on the device named on the command line."""
-    import torch
-
     import dtg
+
+    check_device(device)
+    return dtg.load(folder, device)
+
+
+def check_device(device: str) -> None:
+    """Raise unless this machine has the device."""
+    import torch
 
     try:
         kind = torch.device(device).type
@@ -184,4 +190,3 @@ def load_model(folder: Path, device: str) -> DecoderModel:
         raise InputError(f"--device {device!r} is not a device; cpu, cuda, cuda:1 and mps are.") from None
     if (kind == "cuda" and not torch.cuda.is_available()) or (kind == "mps" and not torch.backends.mps.is_available()):
         raise InputError(f"--device {device} is not available on this machine. Pass --device cpu.")
-    return dtg.load(folder, device)

@@ -15,8 +15,7 @@ from dtg.errors import InputError
 from dtg.parser.uses import ParsedTree
 from dtg.tables.items import Item, Lines, OneText, decoded, sentence_of
 from dtg.trees import format_conllu
-from dtg.trees.conllu import COLUMNS, DEPREL, FORM, HEAD
-from dtg.trees.conllu import _blocks as blocks
+from dtg.trees.conllu import COLUMNS, DEPREL, FORM, HEAD, sentence_blocks
 from dtg.trees.tree import Source
 
 DEPS, MISC = 8, 9
@@ -48,7 +47,7 @@ def of_conllu(path: Path) -> Iterator[Item[Unparsed]]:
     """The sentences of a CoNLL-U file, gzipped or not."""
     if not path.is_file():
         raise InputError(f"cannot read {path}: there is no such file.")
-    for number, (first_line, block, failure) in enumerate(blocks(path), start=1):
+    for number, (first_line, block, failure) in enumerate(sentence_blocks(path), start=1):
         if failure is not None:
             raise InputError(f"cannot read {path}, line {first_line + len(block)}: {failure}")
         source = read_block(str(path), number, first_line, block)

@@ -80,7 +80,7 @@ def _open_to_write(path: Path, *, compress: bool) -> gzip.GzipFile | BufferedWri
 
 
 def _trees(path: Path, roots: Roots, skip_invalid: bool, report: TreebankReport) -> Iterator[DependencyTree]:
-    for sentence, (first_line, block, failure) in enumerate(_blocks(path), start=1):
+    for sentence, (first_line, block, failure) in enumerate(sentence_blocks(path), start=1):
         try:
             if failure is not None:
                 raise _Located(first_line + len(block), failure, "Get the file again,")
@@ -100,7 +100,7 @@ def _trees(path: Path, roots: Roots, skip_invalid: bool, report: TreebankReport)
             yield tree
 
 
-def _blocks(path: Path) -> Iterator[tuple[int, list[bytes], str | None]]:
+def sentence_blocks(path: Path) -> Iterator[tuple[int, list[bytes], str | None]]:
     """(number of its first line, lines, what broke off the file) for each sentence.
 
     Blank lines at the end of the file are allowed; anywhere else, one too many is an empty sentence.
