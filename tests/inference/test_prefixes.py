@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from dtg import families
+from dtg import DependencyTree, families
 from dtg.errors import InputError
 from dtg.inference.options import BeamOptions
 from dtg.inference.prefixes import search_all, words_at_once
@@ -16,6 +16,7 @@ from dtg.model import DecoderModel, ModelConfig
 from dtg.text import Tokenizer
 from tests.inference.test_search import random_pieces
 from tests.model.test_model import TINY, tiny
+from tests.twins import every_projective_tree
 
 Sentence = list[tuple[int, ...]]
 OPTIONS = BeamOptions(beam=20, word_beam=6)
@@ -124,6 +125,16 @@ def test_surprisal_of_texts_and_words(model: DecoderModel) -> None:
         assert found[1].stack_depths[place] == pytest.approx(state.stack_depth, rel=1e-11)
         assert found[1].kept[place] == pytest.approx(state.kept, rel=1e-11)
         assert found[1].entropy_reductions[place] == pytest.approx(state.entropy_reduction, abs=1e-12)
+
+
+def test_the_best_tree_by_beam(model: DecoderModel) -> None:
+    """Of four words all thirty trees can be compared."""
+    words = ("the", "dog", "barks", "here")
+    found = model.parse(words, beam=1000, word_beam=1000)
+    every = [DependencyTree(words, heads) for heads in every_projective_tree(4)]
+    scores = model.score(every)
+    assert found.tree == every[scores.index(max(scores))]
+    assert found.log_probability == pytest.approx(max(scores), rel=1e-11)
 
 
 @pytest.mark.parametrize(

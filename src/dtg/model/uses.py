@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dtg.inference.generating import GeneratedSentence
     from dtg.inference.marginal import Marginal
     from dtg.inference.marginalize import How
-    from dtg.inference.state import BeamState
+    from dtg.inference.state import BeamState, ScoredTree
     from dtg.inference.surprisal import SentenceSurprisal
     from dtg.inference.surprisals import GivenSentence
     from dtg.model.model import DecoderModel
@@ -43,6 +43,15 @@ class Uses:
 
         search = Search(cast("DecoderModel", self), BeamOptions.of(beam=beam, **options))
         return BeamState(search, search.begin())
+
+    def parse(self, sentence: GivenSentence, beam: int = 300, **options: Any) -> ScoredTree:
+        """The best tree that a beam search finds for a text or for words, with log p(words, tree)."""
+        from dtg.inference.surprisals import as_sentence
+
+        state = self.begin(beam, **options)
+        for word in as_sentence(sentence).words:
+            state = state.step(word)
+        return state.end().trees(1)[0]
 
     def surprisal(self, sentences: Sequence[GivenSentence], beam: int = 300, **options: Any) -> list[SentenceSurprisal]:
         """Surprisal of every word of every sentence: texts, which are split into words, or sequences of words."""
