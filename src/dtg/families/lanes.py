@@ -50,7 +50,7 @@ class Lanes(Tensors):
 
     @classmethod
     def join(cls, parts: Sequence[Lanes]) -> Lanes:
-        """The lanes of several one after another, as wide as the widest."""
+        """The lanes of several one after another, as wide as the widest (to which the others' tables are widened)."""
         width = max(part.rows.shape[1] for part in parts)
         for part in parts:
             part.widen(width)

@@ -49,7 +49,7 @@ class Beams:
         return (self.beam == beam).nonzero()[:, 0]
 
 
-def begin(lanes: Lanes, arena: Arena, hidden: Tensor) -> Beams:
+def at_start(lanes: Lanes, arena: Arena, hidden: Tensor) -> Beams:
     """One sentence before its first word: one hypothesis, certain."""
     zero = torch.zeros(1, dtype=finest(hidden.device), device=hidden.device)
     figures = WordFigures(zero, zero, zero, zero, zero, zero, zero + 1)

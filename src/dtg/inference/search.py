@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from dtg.inference import beams as beams_module
-from dtg.inference.beams import Beams
+from dtg.inference.beams import Beams, at_start
 from dtg.inference.evaluator import Evaluator
 from dtg.inference.exploring import Arrivals, explore
 from dtg.inference.options import BeamOptions
@@ -48,7 +47,7 @@ class Search:
     @torch.inference_mode()
     def begin(self) -> Beams:
         """One sentence before its first word."""
-        return beams_module.begin(*self.evaluator.begin())
+        return at_start(*self.evaluator.begin())
 
     @torch.inference_mode()
     def arrive(self, beams: Beams) -> Arrivals:
