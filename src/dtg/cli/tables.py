@@ -109,7 +109,8 @@ class Run:
 
     def sidecar(self, command: str, options: Mapping[str, Any], source: str, columns: Sequence[Column]) -> Sidecar:
         """What is to be known about a table besides its rows."""
-        from dtg.tables.sidecar import Sidecar, model_hash
+        from dtg.model.saving import model_hash
+        from dtg.tables.sidecar import Sidecar
 
         settings = {
             "command": command,

@@ -127,9 +127,16 @@ def run(
             score_test=score_test,
             reporter=reporter,
         )
+    leave_processes()
+    return outcome
+
+
+def leave_processes() -> None:
+    """Part from the other processes of a run, if there are any."""
+    import torch
+
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
-    return outcome
 
 
 def tell(outcome: Outcome, config: Path, data: Path, out: Path, score_test: bool) -> None:
@@ -140,13 +147,18 @@ def tell(outcome: Outcome, config: Path, data: Path, out: Path, score_test: bool
         if score_test:
             typer.echo("dtg: the test set was not scored; that comes at the end of the run.", err=True)
         return
-    why = " (dev no longer improved)" if outcome.finished == "early" else ""
-    typer.echo(f"finished after step {outcome.step:,}{why}")
-    if outcome.best_loss is not None:
-        typer.echo(f"best on dev at step {outcome.best_step:,}: {outcome.best_loss:.4f} nats per prediction")
+    tell_finished(outcome, "prediction")
     if outcome.test is not None:
         typer.echo(
             f"test: {outcome.test.loss:.4f} nats per prediction; perplexity {outcome.test.word_perplexity:.2f} per word, "
             f"{outcome.test.piece_perplexity:.2f} per piece (words and tree together, <END> counted)"
         )
     typer.echo(f"the model is in {out / 'best'}")
+
+
+def tell_finished(outcome: Outcome, per: str) -> None:
+    """Say that a run is over, and how good it got; `per` is what its losses are means of."""
+    why = " (dev no longer improved)" if outcome.finished == "early" else ""
+    typer.echo(f"finished after step {outcome.step:,}{why}")
+    if outcome.best_loss is not None:
+        typer.echo(f"best on dev at step {outcome.best_step:,}: {outcome.best_loss:.4f} nats per {per}")

@@ -16,7 +16,7 @@ from dtg.cli.options import (
     tell,
     with_progress,
 )
-from dtg.cli.train import Device, Precision, read_config
+from dtg.cli.train import Device, Precision, leave_processes, read_config, tell_finished
 from dtg.errors import InputError
 from dtg.trees import DependencyTree, TreebankReport, read_treebank
 
@@ -154,8 +154,7 @@ def run(
             max_minutes=max_minutes,
             reporter=reporter,
         )
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()
+    leave_processes()
     return outcome
 
 
@@ -166,8 +165,5 @@ def say(outcome: Outcome, out: Path) -> None:
             f"suspended after step {outcome.step:,} of {outcome.steps:,}. The same command with --resume goes on."
         )
         return
-    why = " (dev no longer improved)" if outcome.finished == "early" else ""
-    typer.echo(f"finished after step {outcome.step:,}{why}")
-    if outcome.best_loss is not None:
-        typer.echo(f"best on dev at step {outcome.best_step:,}: {outcome.best_loss:.4f} nats per word")
+    tell_finished(outcome, "word")
     typer.echo(f"the parser is in {out / 'best'}")

@@ -58,18 +58,16 @@ class Evaluator:
     def take(self, lanes: Lanes, arena: Arena, columns: Tensor) -> Tensor:
         """Let every lane take the operation of a column; (lanes, width) are their hidden vectors then."""
         piece = torch.full_like(columns, NOTHING)
-        operation, distance = self.operation[columns], self.distance[columns]
-        return self._advance(lanes, arena, LaneActions.of(operation, piece, piece >= 0, distance))
+        return self.act(lanes, arena, columns, piece, starts_word=piece >= 0)
 
     def generate(self, lanes: Lanes, arena: Arena, piece: Tensor, *, starts_word: Tensor) -> Tensor:
         """Let every lane generate a piece, or wait where it is NOTHING; hidden vectors of those that do not wait."""
         operation = torch.where(piece == NOTHING, IDLE, int(Operation.GEN))
         return self._advance(lanes, arena, LaneActions.of(operation, piece, starts_word, torch.ones_like(piece)))
 
-    def act(self, lanes: Lanes, arena: Arena, columns: Tensor, piece: Tensor, starts_word: Tensor) -> Tensor:
+    def act(self, lanes: Lanes, arena: Arena, columns: Tensor, piece: Tensor, *, starts_word: Tensor) -> Tensor:
         """Let lanes take operations or generate pieces (where that is not NOTHING); their hidden vectors then."""
-        starts = starts_word[piece.clamp(min=0)]
-        actions = LaneActions.of(self.operation[columns], piece, starts, self.distance[columns])
+        actions = LaneActions.of(self.operation[columns], piece, starts_word, self.distance[columns])
         return self._advance(lanes, arena, actions)
 
     def choices(self, hidden: Tensor, features: Tensor, words_left: int | Tensor) -> tuple[Tensor, Tensor]:

@@ -126,7 +126,9 @@ class Generation:
             chosen = torch.tensor(going_on, device=column.device)
             if len(going_on) < len(column):
                 self.lanes, column, piece = self.lanes.fork(chosen), column[chosen], piece[chosen]
-            self.hidden = self.evaluator.act(self.lanes, self.arena, column, piece, self.starts_word)
+            self.hidden = self.evaluator.act(
+                self.lanes, self.arena, column, piece, starts_word=self.starts_word[piece.clamp(min=0)]
+            )
             steps += 1
             if steps % TIDY_EVERY == 0:
                 self.lanes, self.arena = compacted(self.lanes, self.arena)

@@ -92,7 +92,9 @@ class BeamState:
 
     def step_ids(self, pieces: Sequence[int], word: str | None = None) -> BeamState:
         """The state after one more word, given as the numbers of its pieces."""
-        check_pieces(pieces, self.search.evaluator.model.config.vocabulary)
+        if not pieces:
+            raise InputError("a word needs at least one piece.")
+        self.search.evaluator.model.check_known(pieces)
         name = f"word{len(self.words) + 1}" if word is None else word
         beams = self.search.step(self._beams, self._arrivals, [NextWord(0, pieces)])
         return BeamState(self.search, beams, (*self.words, name), self)
@@ -144,12 +146,3 @@ class Ending:
             heads = tuple(head for head in state.heads if head is not None)
             found.append(ScoredTree(DependencyTree(self.words, heads), float(endings.score[number])))
         return found
-
-
-def check_pieces(pieces: Sequence[int], vocabulary: int) -> None:
-    """Raise unless a word has pieces, all of them known."""
-    if not pieces:
-        raise InputError("a word needs at least one piece.")
-    for piece in pieces:
-        if not 0 <= piece < vocabulary:
-            raise InputError(f"piece {piece} is not in the vocabulary, which has {vocabulary} pieces.")

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from dtg.families.trie import Trie, in_order, pack_trie
+from dtg.inference.evaluator import PREDICTIONS_AT_ONCE
 from dtg.model.precision import finest
 from dtg.model.reach import Reach
 from dtg.transitions.batch import ActionBatch, SentenceBatch
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from dtg.model import DecoderModel
 
 ACTIONS_AT_ONCE = 4_000  # fresh actions in one pass: bounds memory
-PREDICTIONS_AT_ONCE = 1_024  # rows whose whole vocabulary is looked at together
 
 
 @torch.inference_mode()

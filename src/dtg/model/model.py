@@ -5,7 +5,8 @@ log p(x, y) sums over every predicted action, `<END>` included, in nats.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -164,11 +165,13 @@ class DecoderModel(nn.Module, Uses):
         """Trees as a batch on this model's device, checked."""
         for tree, words in zip(trees, pieces, strict=True):
             self.family.system.check(tree)
-            if wrong := [piece for word in words for piece in word if not 0 <= piece < self.config.vocabulary]:
-                raise InputError(
-                    f"piece {wrong[0]} is not in the vocabulary, which has {self.config.vocabulary} pieces."
-                )
+            self.check_known(chain.from_iterable(words))
         return SentenceBatch.of(trees, pieces, self.device)
+
+    def check_known(self, pieces: Iterable[int]) -> None:
+        """Raise unless all of these are numbers of pieces."""
+        if wrong := [piece for piece in pieces if not 0 <= piece < self.config.vocabulary]:
+            raise InputError(f"piece {wrong[0]} is not in the vocabulary, which has {self.config.vocabulary} pieces.")
 
     def _ends(self, actions: ActionBatch, places: Tensor) -> Tensor | None:
         """Where the action predicted is the last arc, in models that write it as pop_root."""

@@ -14,7 +14,6 @@ was interrupted is continued from what is here too: `progress` names the last pl
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -104,15 +103,3 @@ def read_sidecar(path: Path) -> Sidecar:
     if not isinstance(progress, dict) or set(progress) != {field.name for field in fields(Progress)}:
         raise InputError(f"the progress in {path} is not what dtg writes.\n{advice}")
     return Sidecar(**content, progress=Progress(**progress))
-
-
-def model_hash(folder: Path) -> str:
-    """What identifies a model: a hash of its files. Another model in the same folder has another."""
-    from dtg.model.saving import CONFIG, TOKENIZER, WEIGHTS
-
-    digest = hashlib.sha256()
-    for path in (folder / name for name in (CONFIG, WEIGHTS, TOKENIZER)):
-        if path.is_file():
-            with path.open("rb") as file:
-                digest.update(f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
-    return digest.hexdigest()
