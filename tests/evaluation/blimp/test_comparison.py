@@ -1,0 +1,80 @@
+"""Models side by side: counts by hand, and pairs that do not match."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dtg.errors import InputError
+from dtg.evaluation.blimp.comparison import compare
+from dtg.evaluation.blimp.markdown import comparison_markdown
+from dtg.evaluation.blimp.scored import ScoredPair
+from tests.evaluation.blimp.making import scored
+
+
+def model(verdicts: str, uid: str = "wh_island") -> list[ScoredPair]:
+    """A model that is right (r), wrong (w) or undecided (=) on pairs 0, 1, ..."""
+    return [
+        scored(uid, number, -10.0, {"r": -11.0, "w": -9.0, "=": -10.0}[verdict])
+        for number, verdict in enumerate(verdicts)
+    ]
+
+
+def test_counts_by_hand() -> None:
+    found = compare({"a": model("rrrrrrrw=r"), "b": model("rwwwwwwwrr")}, "sentence")
+    (test,) = found.tests
+    # Both on the first and last, only a on the next six, only b on the ninth (a tie of a's is not right), none on the eighth.
+    assert (test.a, test.b, test.both, test.only_a, test.only_b, test.neither) == ("a", "b", 2, 6, 1, 1)
+    assert test.difference == 0.5
+    assert test.p == 2 * (1 + 7) / 2**7
+    assert 0 <= test.interval.low < 0.5 < test.interval.high <= 1
+    assert {name: scores.overall.right for name, scores in found.models.items()} == {"a": 8, "b": 3}
+    assert found.notes == ()
+    assert json.loads(json.dumps(found.as_dict()))["tests"][0]["difference"] == 50
+
+
+def test_the_interval_is_that_of_the_difference() -> None:
+    (test,) = compare({"a": model("rw" * 50), "b": model("wr" * 50)}, "sentence").tests
+    assert test.difference == 0 and test.p == 1
+    # The deviation of the mean of 100 values that are 1 or -1 is 0.1.
+    assert (test.interval.low, test.interval.high) == pytest.approx((-0.196, 0.196), abs=0.03)
+
+
+def test_every_two_of_several_models_are_tested() -> None:
+    found = compare({"a": model("rr"), "b": model("ww"), "c": model("rw")}, "sentence")
+    assert [(test.a, test.b, test.only_a, test.only_b) for test in found.tests] == [
+        ("a", "b", 2, 0),
+        ("a", "c", 1, 0),
+        ("b", "c", 0, 1),
+    ]
+    lines = comparison_markdown(found).splitlines()
+    assert lines[0] == "Compared by log p of the sentence."
+    assert "| island effects | 2 | 100.0 | 0.0 | 50.0 |" in lines
+    assert "| ties, in all | 2 | 0 | 0 | 0 |" in lines
+    assert lines[-3].startswith("| a − b | +100.0 | [+100.0, +100.0] | 0 | 2 | 0 | 0 | 0.5 |")
+
+
+def test_only_shared_pairs_are_compared_and_the_others_told() -> None:
+    found = compare({"a": model("rrr"), "b": [*model("rr"), *model("w", "causative")]}, "sentence")
+    assert found.models["a"].overall.pairs == found.models["b"].overall.pairs == 2
+    assert found.notes == (
+        "1 of the 3 pairs of a are left out: not every model has scored them.",
+        "1 of the 3 pairs of b are left out: not every model has scored them.",
+    )
+
+
+def test_what_cannot_be_compared() -> None:
+    with pytest.raises(InputError, match=r"at least two models; 1 was given \(a\)"):
+        compare({"a": model("r")}, "sentence")
+    with pytest.raises(InputError, match="no pair that all of a, b have scored"):
+        compare({"a": model("r"), "b": model("r", "causative")}, "sentence")
+    with pytest.raises(InputError, match="a has scored 1 pairs more than once"):
+        compare({"a": [*model("r"), *model("r")], "b": model("r")}, "sentence")
+    other = scored("wh_island", 0, -1.0, -2.0)
+    changed = ScoredPair(pair=model("rr")[1].pair, good=-1.0, bad=-2.0, good_words=1, bad_words=1)
+    object.__setattr__(changed.pair, "pair_id", "0")
+    with pytest.raises(
+        InputError, match="pair 0 of wh_island has other sentences for b than for a: 'good 1' and 'bad 1'"
+    ):
+        compare({"a": [other], "b": [changed]}, "sentence")
