@@ -10,9 +10,10 @@ import pytest
 
 from dtg.cli.parse import checked_out, is_treebank, settings, write
 from dtg.cli.parse_wanted import Wanted
-from dtg.cli.train_parser import DEFAULTS, hold_out
+from dtg.cli.train_parser import hold_out
 from dtg.errors import InputError
 from dtg.parser import BiaffineParser, ParserConfig
+from dtg.parser.defaults import default_tables
 from dtg.parser.unparsed import Unparsed, of_lines
 from dtg.tables.files import Existing
 from dtg.tables.items import Item, Lines
@@ -133,11 +134,12 @@ def test_options_that_do_not_fit(tmp_path: Path) -> None:
     assert is_treebank("a.conllu.gz") and not is_treebank("I like a.conllu") and not is_treebank("a.txt")
 
 
-def test_the_configuration_that_comes_with_dtg_is_the_default() -> None:
-    path = Path(__file__).parents[2] / "configs" / "parser.toml"
-    tables = tomllib.loads(path.read_text())
-    assert ParserConfig.from_dict(tables["model"]) == ParserConfig.from_dict(DEFAULTS["model"])
-    assert TrainingConfig.from_dict(tables["training"]) == TrainingConfig.from_dict(DEFAULTS["training"])
+@pytest.mark.parametrize(("name", "encoder"), [("parser", None), ("parser-pretrained", "some/encoder")])
+def test_the_configurations_that_come_with_dtg_are_the_defaults(name: str, encoder: str | None) -> None:
+    path = Path(__file__).parents[2] / "configs" / f"{name}.toml"
+    tables, defaults = tomllib.loads(path.read_text()), default_tables(encoder)
+    assert ParserConfig.from_dict(tables["model"]) == ParserConfig.from_dict(defaults["model"])
+    assert TrainingConfig.from_dict(tables["training"]) == TrainingConfig.from_dict(defaults["training"])
 
 
 def test_a_parser_is_trained_suspended_and_resumed(tmp_path: Path) -> None:

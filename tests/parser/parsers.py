@@ -38,7 +38,9 @@ def some_trees(count: int, seed: int = 0, longest: int = 6) -> list[DependencyTr
 
 
 def small_corpus(trees: Sequence[DependencyTree] | None = None) -> ParserCorpus:
-    return ParserCorpus({"train": trees or some_trees(10), "dev": trees or some_trees(5, seed=1)}, word_count=1)
+    return ParserCorpus(
+        {"train": trees or some_trees(10), "dev": trees or some_trees(5, seed=1)}, ParserConfig(**SIZES)
+    )
 
 
 def small_parser(corpus: ParserCorpus | None = None, **changes: Any) -> BiaffineParser:

@@ -239,7 +239,7 @@ def test_the_vocabulary() -> None:
     batch = vocabulary.batch([("THE", "dog", "The"), ("é",)], "cpu")
     assert batch.words.tolist() == [[1, 0, 1], [0, 0, 0]]
     assert batch.lengths.tolist() == [3, 1] and batch.is_word.tolist() == [[True] * 3, [True, False, False]]
-    assert batch.characters.shape == (4, 3) and batch.characters[3].tolist() == [1, 0, 0]
+    assert batch.spelling.shape == (4, 3) and batch.spelling[3].tolist() == [1, 0, 0]
     assert len(vocabulary.spell("D" * LETTERS + "og" * LETTERS)) == LETTERS
     assert vocabulary.spell("D" * 100 + "og")[-2:] == vocabulary.spell("og")
     assert Vocabulary.from_json(vocabulary.to_json()) == vocabulary
@@ -263,7 +263,7 @@ def test_mistakes_in_the_configuration(table: dict[str, object], message: str) -
 
 def test_labels_need_labels() -> None:
     trees = [DependencyTree(("a", "b"), (2, 0))]
-    corpus = ParserCorpus({"train": trees, "dev": trees}, word_count=1)
+    corpus = ParserCorpus({"train": trees, "dev": trees}, ParserConfig(word_count=1))
     with pytest.raises(ConfigError, match="Set labelled = false"):
         BiaffineParser.create(ParserConfig(), corpus.tokenizer)
     parser = BiaffineParser.create(ParserConfig(labelled=False), corpus.tokenizer)

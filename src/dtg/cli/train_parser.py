@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,24 +21,10 @@ from dtg.errors import InputError
 from dtg.trees import DependencyTree, TreebankReport, read_treebank
 
 if TYPE_CHECKING:
+    from dtg.parser.defaults import Tables
     from dtg.training import Outcome
 
 HELD_OUT = 20  # without --dev, one of so many training sentences
-# What configs/parser.toml says, for those who give no --config.
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "model": {},
-    "training": {
-        "batch_sentences": 32,
-        "epochs": 20,
-        "start_rate": 1e-5,
-        "peak_rate": 2e-3,
-        "final_rate": 1e-5,
-        "warmup_share": 0.05,
-        "gradient_norm": 5.0,
-        "log_every": 10,
-        "checkpoint_every": 200,
-    },
-}
 
 
 def train_parser(
@@ -48,6 +34,14 @@ def train_parser(
         list[Path] | None,
         typer.Option(
             help=f"A treebank to choose the best by; without it, each {HELD_OUT}th sentence is kept for that."
+        ),
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="bilstm, transformer, or a pretrained one of the Hugging Face kind: its folder, or its name on the hub. "
+            "[default: bilstm]",
+            metavar="KIND|DIR|NAME",
         ),
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A configuration file; see configs/parser.toml.")] = None,
@@ -70,9 +64,15 @@ def train_parser(
 
     dtg train-parser en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --out runs/parser
 
+    dtg train-parser en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --encoder roberta-large --out runs/parser
+
     dtg evaluate parser en_ewt-ud-test.conllu --parser runs/parser/best
     """
-    tables = DEFAULTS if config is None else read_config(config)
+    from dtg.parser.defaults import default_tables
+
+    tables = default_tables(encoder) if config is None else read_config(config)
+    if encoder is not None:
+        tables = {**tables, "model": {**tables["model"], "encoder": encoder}}
     check_tables(tables)
 
     def read(paths: list[Path], what: str) -> list[DependencyTree]:
@@ -97,13 +97,16 @@ def train_parser(
         raise typer.Exit(128 + outcome.signal)  # as a shell reports it: what was to follow should not
 
 
-def check_tables(tables: dict[str, dict[str, Any]]) -> None:
+def check_tables(tables: Tables) -> None:
     """Say what is wrong with a configuration before treebanks are read."""
     from dtg.parser import ParserConfig
+    from dtg.parser.pieces import Pieces
     from dtg.training import TrainingConfig
 
-    ParserConfig.from_dict(tables["model"])
+    config = ParserConfig.from_dict(tables["model"])
     TrainingConfig.from_dict(tables["training"])
+    if config.is_pretrained:
+        Pieces.of(config.encoder)
 
 
 def hold_out(trees: list[DependencyTree]) -> tuple[list[DependencyTree], list[DependencyTree]]:
@@ -119,7 +122,7 @@ def hold_out(trees: list[DependencyTree]) -> tuple[list[DependencyTree], list[De
 
 
 def run(
-    tables: dict[str, dict[str, Any]],
+    tables: Tables,
     train: list[DependencyTree],
     dev: list[DependencyTree],
     out: Path,
@@ -140,7 +143,7 @@ def run(
     if threads is not None:
         torch.set_num_threads(threads)
     config, training = ParserConfig.from_dict(tables["model"]), TrainingConfig.from_dict(tables["training"])
-    corpus = ParserCorpus({"train": train, "dev": dev}, config.word_count)
+    corpus = ParserCorpus({"train": train, "dev": dev}, config)
     parser = BiaffineParser.create(config, corpus.tokenizer, training.seed)
     with ParserReporter() as reporter:
         outcome = train_model(

@@ -18,13 +18,13 @@ class WordBatch:
     """Words by number and by spelling. Different words of a batch are its forms; each is spelt once."""
 
     words: Tensor  # (batch, longest) the number of each word; 0 past the end
-    forms: Tensor  # (batch, longest) its row in `characters`; 0 past the end
-    characters: Tensor  # (forms, letters) 0 past the end
+    forms: Tensor  # (batch, longest) its row in `spelling`; 0 past the end
+    spelling: Tensor  # (forms, letters) the characters of each form, or its pieces; 0 past the end
     lengths: Tensor  # (batch,)
 
     @classmethod
     def of(cls, rows: Sequence[Numbers], numbers: Numbers, spelt: Numbers, device: torch.device | str) -> WordBatch:
-        """From the forms of each sentence, and of each form its word's number and its characters."""
+        """From the forms of each sentence, and of each form its word's number and how it is spelt."""
         lengths = np.array([len(row) for row in rows])
         forms = pad(rows, 0)
         words = np.where(np.arange(forms.shape[1]) < lengths[:, None], numbers[forms], 0)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dtg.parser.encoder import SharedDropout
+from dtg.parser.reading import SharedDropout
 
 
 class Role(nn.Module):

@@ -10,18 +10,21 @@ from typing import Any, Literal, get_args
 from dtg.errors import ConfigError
 
 Loss = Literal["crf", "arcs"]
+ENCODERS = ("bilstm", "transformer")  # all others are pretrained
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParserConfig:
     """Sizes and choices."""
 
+    encoder: str = "bilstm"  # or "transformer", or the folder or the hub's name of a pretrained one
+    pretrained_rate: float = 0.05  # the learning rate of a pretrained encoder, as a share of the others'
     word_width: int = 128  # of the vectors of known words
     word_count: int = 2  # a word is known if the training trees have it so often
     character_width: int = 32
     character_filters: int = 128
-    layers: int = 2  # of the BiLSTM
-    width: int = 256  # of each of its directions
+    layers: int = 2  # of the BiLSTM or the Transformer
+    width: int = 256  # of each of its directions; a Transformer has twice as much
     arc_width: int = 256
     label_width: int = 96
     dropout: float = 0.33
@@ -31,6 +34,8 @@ class ParserConfig:
     tag_weight: float = 0.5  # of the loss of part-of-speech tags, learned beside because it helps; 0 for not at all
 
     def __post_init__(self) -> None:
+        if type(self.encoder) is not str or not self.encoder:
+            raise ConfigError(f"encoder is {self.encoder!r}; {', '.join(ENCODERS)} or a pretrained one is expected.")
         if self.loss not in get_args(Loss):
             raise ConfigError(f"loss is {self.loss!r}; known: {', '.join(get_args(Loss))}.")
         if type(self.labelled) is not bool:
@@ -39,8 +44,10 @@ class ParserConfig:
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise ConfigError(f"{name} is {value!r}; a whole number of at least 1 is expected.")
-        if type(self.tag_weight) not in (int, float) or not 0 <= self.tag_weight < math.inf:
-            raise ConfigError(f"tag_weight is {self.tag_weight!r}; a number of at least 0 is expected.")
+        for name in ("tag_weight", "pretrained_rate"):
+            value = getattr(self, name)
+            if type(value) not in (int, float) or not 0 <= value < math.inf:
+                raise ConfigError(f"{name} is {value!r}; a number of at least 0 is expected.")
         for name in ("dropout", "word_dropout"):
             value = getattr(self, name)
             if type(value) not in (int, float) or not 0 <= value < 1:
@@ -53,6 +60,10 @@ class ParserConfig:
         if unknown := sorted(set(values) - set(known)):
             raise ConfigError(f"the parser has no setting {', '.join(unknown)}. Known: {', '.join(known)}.")
         return cls(**values)
+
+    @property
+    def is_pretrained(self) -> bool:
+        return self.encoder not in ENCODERS
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

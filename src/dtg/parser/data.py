@@ -14,6 +14,8 @@ import torch
 
 from dtg.errors import InputError
 from dtg.parser.batch import Numbers, TreeBatch, WordBatch, pad
+from dtg.parser.config import ParserConfig
+from dtg.parser.pieces import Pieces
 from dtg.parser.vocabulary import UNKNOWN, Vocabulary, tags_of
 from dtg.trees import DependencyTree, require_projective
 
@@ -66,10 +68,11 @@ class ParserSplit:
 class ParserCorpus:
     """What a parser is trained on. `tokenizer` is what the loop calls the thing that numbers are from."""
 
-    def __init__(self, trees: Mapping[str, Sequence[DependencyTree]], word_count: int) -> None:
+    def __init__(self, trees: Mapping[str, Sequence[DependencyTree]], config: ParserConfig) -> None:
         if not trees["train"]:
             raise InputError("there are no training trees; name a treebank that has some.")
-        self.tokenizer = Vocabulary.of(trees["train"], word_count)
+        pieces = Pieces.of(config.encoder) if config.is_pretrained else None
+        self.tokenizer = Vocabulary.of(trees["train"], config.word_count, pieces)
         self.splits = {name: ParserSplit(some, self.tokenizer) for name, some in trees.items()}
         self.hash = hashlib.sha256("".join(split.hash for split in self.splits.values()).encode()).hexdigest()
 

@@ -21,7 +21,7 @@ from dtg.parser.biaffine import ArcScorer, LabelScorer
 from dtg.parser.config import ParserConfig
 from dtg.parser.crf import ProjectiveCRF
 from dtg.parser.data import NO_LABEL
-from dtg.parser.encoder import Encoder
+from dtg.parser.encoder import create_encoder
 from dtg.parser.uses import Find, Labels, ParsedTree, Uses, as_trees
 from dtg.parser.vocabulary import Vocabulary
 
@@ -44,7 +44,7 @@ class BiaffineParser(nn.Module, Uses):
         if config.labelled and not vocabulary.labels:
             raise ConfigError("labelled is true, but the training trees have no labels. Set labelled = false.")
         self.config, self.vocabulary = config, vocabulary
-        self.encoder = Encoder(config, vocabulary)
+        self.encoder = create_encoder(config, vocabulary)
         width = self.encoder.width
         self.root = nn.Parameter(torch.randn(width) / width**0.5)
         self.arcs = ArcScorer(width, config.arc_width, config.dropout)
@@ -57,10 +57,12 @@ class BiaffineParser(nn.Module, Uses):
 
     @classmethod
     def create(cls, config: ParserConfig, vocabulary: Vocabulary, seed: int = 0) -> BiaffineParser:
-        """A new parser with random weights."""
+        """A new parser with random weights, but for those of a pretrained encoder."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            return cls(config, vocabulary)
+            parser = cls(config, vocabulary)
+        parser.encoder.load_pretrained(config.encoder)
+        return parser
 
     def save(self, folder: str | Path) -> None:
         """Write the parser into a folder: config.json, model.safetensors, vocabulary.json."""
@@ -118,8 +120,12 @@ class BiaffineParser(nn.Module, Uses):
         return as_trees(sentences, found, Labels(every.gather(1, found.heads.clamp(min=0)), self.vocabulary.labels))
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
-        """All parameters at the same rate."""
-        return [{"params": list(self.parameters()), "lr": learning_rate, "scale": 1.0}]
+        """The encoder's parameters at its own rate."""
+        encoder = list(self.encoder.parameters())
+        known = set(map(id, encoder))
+        others = [parameter for parameter in self.parameters() if id(parameter) not in known]
+        groups = ((encoder, self.encoder.rate), (others, 1.0))
+        return [{"params": group, "lr": learning_rate * scale, "scale": scale} for group, scale in groups]
 
 
 def head_loss(scores: Tensor, heads: Tensor) -> Tensor:

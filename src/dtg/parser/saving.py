@@ -1,4 +1,4 @@
-"""Parsers on disk: config.json, model.safetensors, vocabulary.json in one folder. No pickle."""
+"""Parsers on disk: config.json, model.safetensors, vocabulary.json, and encoder/ if it is pretrained. No pickle."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import torch
 from dtg.errors import CheckpointError
 from dtg.files import replacing
 from dtg.parser.config import ParserConfig
+from dtg.parser.pieces import Pieces
 from dtg.parser.vocabulary import Vocabulary
 from dtg.trained import CONFIG, WEIGHTS, check_config, hash_of, load_weights, read_json, save_weights, write_config
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from dtg.parser.model import BiaffineParser
 
 VOCABULARY = "vocabulary.json"
+ENCODER = "encoder"  # what a pretrained encoder is, without its weights: nothing is looked for elsewhere
 
 
 def save(parser: BiaffineParser, folder: Path) -> None:
@@ -25,19 +27,23 @@ def save(parser: BiaffineParser, folder: Path) -> None:
     save_weights(parser, folder)
     with replacing(folder / VOCABULARY) as temporary:
         temporary.write_text(parser.vocabulary.to_json(), encoding="utf-8")
+    if parser.vocabulary.pieces is not None:
+        parser.vocabulary.pieces.save(folder / ENCODER)
     write_config({"parser": parser.config.to_dict(), "vocabulary": parser.vocabulary.hash}, folder)
 
 
 def load(kind: type[BiaffineParser], folder: Path, device: torch.device | str) -> BiaffineParser:
     """See `BiaffineParser.load`. Weights saved in half precision are computed with in single."""
     content = read_config(folder)
+    config = ParserConfig.from_dict(content["parser"])
+    pieces = Pieces.load(folder / ENCODER) if config.is_pretrained else None
     try:
-        vocabulary = Vocabulary.from_json((folder / VOCABULARY).read_text(encoding="utf-8"))
+        vocabulary = Vocabulary.from_json((folder / VOCABULARY).read_text(encoding="utf-8"), pieces)
     except (OSError, ValueError) as error:
         raise CheckpointError(f"cannot read {folder / VOCABULARY}: {error}.") from None
     if vocabulary.hash != content["vocabulary"]:
         raise CheckpointError(f"{folder / VOCABULARY} is not the vocabulary that the parser was saved with.")
-    parser = kind(ParserConfig.from_dict(content["parser"]), vocabulary)
+    parser = kind(config, vocabulary)
     load_weights(parser, folder)
     return parser.to(device).eval()
 
