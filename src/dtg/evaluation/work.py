@@ -1,0 +1,131 @@
+"""Work that is stored as it is done: groups of items and a way to compute one in, rows in the order of the groups out.
+
+Each process appends what it has finished to a file of its own in a folder, one line for a group. Whatever of it is there when
+work begins is not done again, by however many processes it was done; the rest is shared out. So an interrupted run
+continues, and the rows do not depend on the number of processes. Several machines need a folder that all of them see.
+
+    FOLDER/settings.json    what decides the numbers; another run with other settings is refused
+    FOLDER/part-0.jsonl     {"group": 17, "rows": [...]}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dtg.errors import InputError
+from dtg.evaluation.processes import Processes
+from dtg.files import replacing
+
+Group = TypeVar("Group")
+Rows = list[Any]  # of what JSON can hold
+SETTINGS = "settings.json"
+
+
+class Watcher:
+    """Is told how far this process is; those who want to know inherit."""
+
+    def begins(self, groups: int) -> None:
+        """So many groups are left for this process."""
+
+    def finished(self, rows: int) -> None:
+        """A group is stored."""
+
+
+class Store:
+    """The folder that finished groups are kept in."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.settings = json.loads(json.dumps(settings))  # as it comes back from a file
+
+    def check(self) -> None:
+        """Begin, or go on with what was begun with the same settings."""
+        path = self.folder / SETTINGS
+        if path.is_file():
+            try:
+                before = json.loads(path.read_text(encoding="utf-8"))
+            except ValueError as error:
+                raise InputError(f"cannot read {path}: {error}. Remove {self.folder} to begin anew.") from None
+            check_same(before, self.settings, self.folder)
+            return
+        if any(self.folder.iterdir()):
+            raise InputError(f"{self.folder} is not empty, and not a folder of results. Name another, or empty it.")
+        with replacing(path) as temporary:
+            temporary.write_text(json.dumps(self.settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def finished(self) -> dict[int, Rows]:
+        """What is there, of all processes there have ever been."""
+        found = dict[int, Rows]()
+        for path in sorted(self.folder.glob("part-*.jsonl")):
+            for line in whole_lines(path):
+                content = json.loads(line)
+                found[content["group"]] = content["rows"]
+        return found
+
+    def append(self, process: int, group: int, rows: Rows) -> None:
+        """Store a group that is finished."""
+        path = self.folder / f"part-{process}.jsonl"
+        with path.open("ab") as file:
+            file.write(json.dumps({"group": group, "rows": rows}, ensure_ascii=False).encode() + b"\n")
+
+    def mend(self, process: int) -> None:
+        """Cut off what a process was writing when it was killed."""
+        path = self.folder / f"part-{process}.jsonl"
+        if path.is_file():
+            with path.open("rb+") as file:
+                file.truncate(sum(map(len, whole_lines(path))))
+
+
+def do(
+    groups: Sequence[Group],
+    compute: Callable[[Group], Iterable[Any]],
+    store: Store,
+    processes: Processes,
+    watcher: Watcher,
+) -> list[Any]:
+    """All rows, in the order of the groups. Computes this process's share of what is not stored yet, and waits for the rest."""
+    if processes.is_main:
+        store.check()
+        store.mend(0)
+    processes.wait()
+    if not processes.is_main:
+        store.check()
+        store.mend(processes.rank)
+    there = store.finished()
+    processes.wait()  # everybody has seen the same before anything is added
+    left = [number for number in range(len(groups)) if number not in there]
+    mine = left[processes.rank :: processes.count]
+    watcher.begins(len(mine))
+    for number in mine:
+        rows = list(compute(groups[number]))
+        store.append(processes.rank, number, rows)
+        watcher.finished(len(rows))
+    processes.wait()
+    every = store.finished()
+    return [row for number in range(len(groups)) for row in every[number]]
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    """Lines up to the last end of line: what comes after was being written when the process ended."""
+    content = path.read_bytes()
+    return content[: content.rfind(b"\n") + 1].splitlines(keepends=True)
+
+
+def check_same(before: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
+    """Raise if other numbers would come out."""
+    names = dict.fromkeys([*before, *now])
+    differing = [
+        f"{name} is {now.get(name)!r}, and was {before.get(name)!r}"
+        for name in names
+        if before.get(name) != now.get(name)
+    ]
+    if differing:
+        raise InputError(
+            f"{folder} has results with other settings.\n"
+            + "".join(f"{line}.\n" for line in differing)
+            + "Give the same options again, or name another folder."
+        )

@@ -1,0 +1,126 @@
+"""Work that is stored, resumed, and shared between processes."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dtg.errors import InputError
+from dtg.evaluation.processes import Processes, joined
+from dtg.evaluation.work import Store, Watcher, do
+
+GROUPS = [list(range(first, first + 3)) for first in range(0, 30, 3)]
+SETTINGS = {"model": "abc", "beam": 7, "sets": (1, 2)}
+
+
+def squares(group: list[int]) -> list[Any]:
+    return [{"of": number, "is": number**2 / 7} for number in group]
+
+
+ROWS = [row for group in GROUPS for row in squares(group)]
+
+
+class Count(Watcher):
+    def __init__(self) -> None:
+        self.left, self.rows = 0, 0
+
+    def begins(self, groups: int) -> None:
+        self.left = groups
+
+    def finished(self, rows: int) -> None:
+        self.rows += rows
+
+
+def failing(after: int) -> Callable[[list[int]], list[Any]]:
+    """As `squares`, but interrupted at a group."""
+
+    def compute(group: list[int]) -> list[Any]:
+        if group == GROUPS[after]:
+            raise KeyboardInterrupt
+        return squares(group)
+
+    return compute
+
+
+def test_rows_come_in_order_and_once(tmp_path: Path) -> None:
+    count = Count()
+    assert do(GROUPS, squares, Store(tmp_path / "a", SETTINGS), Processes(), count) == ROWS
+    assert (count.left, count.rows) == (10, 30)
+    again = Count()
+    assert do(GROUPS, failing(0), Store(tmp_path / "a", SETTINGS), Processes(), again) == ROWS
+    assert (again.left, again.rows) == (0, 0)
+
+
+def test_what_is_stored_is_not_computed_again(tmp_path: Path) -> None:
+    store = Store(tmp_path, SETTINGS)
+    with pytest.raises(KeyboardInterrupt):
+        do(GROUPS, failing(4), store, Processes(), Watcher())
+    with (tmp_path / "part-0.jsonl").open("ab") as file:
+        file.write(b'{"group": 4, "rows": [{"of": 1')  # killed while writing
+    count = Count()
+    assert do(GROUPS, squares, store, Processes(), count) == ROWS
+    assert count.left == 6
+    assert len((tmp_path / "part-0.jsonl").read_text().splitlines()) == 10
+
+
+def test_what_several_processes_did_counts(tmp_path: Path) -> None:
+    store = Store(tmp_path, SETTINGS)
+    store.check()
+    for number in (2, 5, 8):
+        store.append(3, number, squares(GROUPS[number]))
+    count = Count()
+    assert do(GROUPS, squares, store, Processes(), count) == ROWS
+    assert count.left == 7
+
+
+def work_together(rank: int, port: int, folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("RANK", rank), ("WORLD_SIZE", 2), ("MASTER_ADDR", "127.0.0.1"), ("MASTER_PORT", port)):
+            patch.setenv(name, str(value))
+        with joined() as processes:
+            count = Count()
+            rows = do(GROUPS, squares, Store(folder, SETTINGS), processes, count)
+            (folder / f"seen-{rank}.json").write_text(json.dumps([count.left, rows]))
+
+
+def test_two_processes_share_the_work(tmp_path: Path) -> None:
+    from torch.distributed import TCPStore
+
+    port = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False).port  # free a moment ago
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=work_together, args=(rank, port, tmp_path / "out")) for rank in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    seen = [json.loads((tmp_path / "out" / f"seen-{rank}.json").read_text()) for rank in range(2)]
+    assert seen == [[5, ROWS], [5, ROWS]]
+
+
+def test_other_settings_are_refused(tmp_path: Path) -> None:
+    Store(tmp_path, SETTINGS).check()
+    with pytest.raises(InputError, match=r"other settings\.\nbeam is 8, and was 7\.\nGive the same options"):
+        Store(tmp_path, {**SETTINGS, "beam": 8}).check()
+    (tmp_path / "settings.json").write_text("{")
+    with pytest.raises(InputError, match=r"cannot read .*settings\.json"):
+        Store(tmp_path, SETTINGS).check()
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("x")
+    with pytest.raises(InputError, match="is not empty, and not a folder of results"):
+        Store(tmp_path, SETTINGS).check()
+
+
+def test_what_torchrun_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    with joined() as processes:
+        assert processes == Processes(0, 1) and processes.is_main
+    monkeypatch.setenv("WORLD_SIZE", "many")
+    with pytest.raises(InputError, match="must be whole numbers"), joined():
+        pass
