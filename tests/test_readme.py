@@ -45,6 +45,7 @@ def folder(tmp_path: Path) -> Path:
     (path / "treebank.conllu").write_text(TREEBANK)
     (path / "tiny.toml").write_text(TINY)
     (path / "items.txt").write_text("Dogs bark.\nDogs don't bark.\n")
+    (path / "text.txt").write_text("Dogs bark.\nCats sleep all day.\n" * 30)
     for name, seed in (("train", 1), ("dev", 2)):
         write_conllu((tree for tree, _ in random_sentences(60, seed)), path / f"{name}.conllu")
     return path

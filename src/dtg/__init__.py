@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from dtg import box
 from dtg.errors import DtgError
 from dtg.trees import DependencyTree, projectivize, read_conllu, read_treebank, write_conllu
 
@@ -35,17 +36,17 @@ __all__ = [
 
 
 def load(path: str | Path, device: str = "cpu") -> DecoderModel:
-    """The model in a folder: one that was trained (RUN/best), or saved with `model.save`."""
+    """The model in a folder: one that was trained (RUN/best), or saved with `model.save`; or one in the box, by name."""
     from dtg.model import DecoderModel
 
-    return DecoderModel.load(path, device)
+    return DecoderModel.load(box.find(path), device)
 
 
-def load_parser(path: str | Path, device: str = "cpu") -> BiaffineParser:
-    """The parser in a folder: one that `dtg train-parser` made (RUN/best), or saved with `parser.save`."""
+def load_parser(path: str | Path = box.PARSER, device: str = "cpu") -> BiaffineParser:
+    """The parser in a folder: one that `dtg train-parser` made (RUN/best), or saved with `parser.save`; or one in the box."""
     from dtg.parser import BiaffineParser
 
-    return BiaffineParser.load(path, device)
+    return BiaffineParser.load(box.find(path), device)
 
 
 def __getattr__(name: str) -> ModuleType:

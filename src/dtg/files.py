@@ -8,6 +8,7 @@ from pathlib import Path
 from dtg.errors import InputError, UnknownNameError
 
 FORMAT_VERSION = 1  # of what dtg itself defines: JSON and the metadata of pictures
+CONFIG, WEIGHTS = "config.json", "model.safetensors"  # in the folder of a trained model or parser
 
 
 def check_choice(option: str, value: str, known: Iterable[str]) -> None:

@@ -13,9 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from dtg.errors import CheckpointError
-from dtg.files import FORMAT_VERSION, replacing
-
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
+from dtg.files import CONFIG, FORMAT_VERSION, WEIGHTS, replacing
 
 
 def save_weights(module: nn.Module, folder: Path) -> None:

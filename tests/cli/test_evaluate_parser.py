@@ -78,4 +78,3 @@ def test_the_command(tmp_path: Path) -> None:
     assert found["oracle"]["uas"] == 88.89
     shown = dtg(*command).stdout
     assert "without punctuation" in shown and "best of 10" in shown and "are in 1 gold tree." in shown
-    assert "no parser is named" in dtg(*command[:3], code=1).stderr

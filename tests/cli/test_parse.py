@@ -114,7 +114,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
 
 
 def test_mistakes(parser: Path, tmp_path: Path) -> None:
-    assert "no parser is named" in dtg("parse", "a b", code=1).stderr
+    assert "nowhere is not a parser" in dtg("parse", "a b", "--parser", "nowhere", code=1).stderr
     bad = tmp_path / "bad.conllu"
     bad.write_text("1\ta\t_\n")
     assert "line 1: it has 3 columns" in dtg("parse", bad, "--parser", parser, code=1).stderr

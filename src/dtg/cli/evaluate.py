@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dtg.cli.evaluate_rerank import evaluate_rerank
 from dtg.cli.options import JsonOption, RootsChoice, RootsOption, SkipInvalidOption, tell, with_progress
-from dtg.cli.parse import ParserOption, load_parser
+from dtg.cli.parse import ParserOption, load_parser, parser_folder
 from dtg.cli.table_options import DeviceOption
 from dtg.files import FORMAT_VERSION
 from dtg.trees import TreebankReport, read_conllu
@@ -46,17 +47,23 @@ def evaluate_parser(
     """
     report = TreebankReport()
     streams = [read_conllu(path, roots=roots.policy, skip_invalid=skip_invalid, report=report) for path in gold]
-    found = load_parser(parser, device)
+    folder = parser_folder(parser)
+    found = load_parser(folder, device)
     from dtg.parser.evaluation import evaluate as measure
 
     trees = with_progress((tree for stream in streams for tree in stream), report, "parsing")
     scores = measure(found, trees, nbest)
     tell(report)
     if as_json:
-        content = {"format_version": FORMAT_VERSION, "files": [str(path) for path in gold], "parser": str(parser)}
+        content = {"format_version": FORMAT_VERSION, "files": [str(path) for path in gold], "parser": str(folder)}
         typer.echo(json.dumps({**content, **scores.as_dict()}, ensure_ascii=False))
     else:
         show(scores)
+
+
+evaluate.command("rerank", short_help="A parser's trees, chosen by a language model, against those of a treebank.")(
+    evaluate_rerank
+)
 
 
 def show(scores: ParserScores) -> None:

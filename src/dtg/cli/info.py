@@ -1,4 +1,4 @@
-"""`dtg info`: what is in a file. For now, treebanks."""
+"""`dtg info`: what is in treebanks, what a trained model or parser is, and what is in the box."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dtg.cli.info_trained import describe, is_trained, list_box
 from dtg.cli.options import (
     JsonOption,
     NonProjectiveChoice,
@@ -32,17 +33,34 @@ class Extent:
 
 
 def info(
-    treebanks: Annotated[list[Path], typer.Argument(help="Treebank files (.conllu, .conll, .gz).")],
+    treebanks: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Treebank files (.conllu, .conll, .gz); or a model or parser, its folder or its name in the box.",
+            metavar="FILE...|DIR|NAME",
+        ),
+    ] = None,
     nonprojective: NonProjectiveOption = NonProjectiveChoice.lift,
     roots: RootsOption = RootsChoice.error,
     skip_invalid: SkipInvalidOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Read treebanks whole and say what is in them, what had to be changed, and what was left out.
+    """What comes with dtg (without arguments), what a model or parser is, or what is in treebanks.
+
+    dtg info
+
+    dtg info parser-small
 
     dtg info en_ewt-ud-train.conllu
-    dtg info amalgum-train.conllu.gz --roots first
+
+    Treebanks are read whole; what had to be changed and what was left out is said.
     """
+    if not treebanks:
+        list_box(as_json=as_json)
+        return
+    if len(treebanks) == 1 and is_trained(treebanks[0]):
+        describe(treebanks[0], as_json=as_json)
+        return
     report, extent = TreebankReport(), Extent()
     trees = read_treebank(
         treebanks, nonprojective=nonprojective.policy, roots=roots.policy, skip_invalid=skip_invalid, report=report

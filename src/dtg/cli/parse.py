@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dtg import __version__
+from dtg import __version__, box
 from dtg.cli.parse_wanted import Wanted
-from dtg.cli.prepare import interruptible
 from dtg.cli.table_options import DeviceOption, OverwriteOption, ResumeOption, TokenizedOption
-from dtg.cli.tables import check_device
+from dtg.cli.tables import RESUME, Content, Result, Work, check_device, grow
 from dtg.errors import InputError
 from dtg.trees.report import number
 
@@ -27,18 +25,23 @@ if TYPE_CHECKING:
     from dtg.tables.sidecar import Sidecar
 
 TREEBANK = (".conllu", ".conll")
+SourceArgument = Annotated[
+    str,
+    typer.Argument(
+        help="A sentence, a file of them (one a line; - for stdin), or .conllu.", metavar="TEXT|FILE|CONLLU"
+    ),
+]
+TreesOutOption = Annotated[Path | None, typer.Option(help="Write to a file; printed otherwise.", metavar="FILE.conllu")]
 ParserOption = Annotated[
-    Path | None, typer.Option(help="The folder of a trained parser, such as RUN/best.", metavar="DIR")
+    Path | None,
+    typer.Option(
+        help=f"A trained parser: its folder, such as RUN/best, or a name. [default: {box.PARSER}]", metavar="DIR|NAME"
+    ),
 ]
 
 
 def parse(
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="A sentence, a file of them (one a line; - for stdin), or .conllu.", metavar="TEXT|FILE|CONLLU"
-        ),
-    ],
+    source: SourceArgument,
     parser: ParserOption = None,
     nbest: Annotated[int | None, typer.Option(min=1, help="The so many best trees of each sentence.")] = None,
     sample: Annotated[int | None, typer.Option(min=1, help="So many trees of each sentence, drawn at random.")] = None,
@@ -46,7 +49,7 @@ def parse(
         bool, typer.Option("--without-replacement", help="Draw no tree of a sentence twice.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="For --sample: the same seed draws the same trees.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Write to a file; printed otherwise.", metavar="FILE.conllu")] = None,
+    out: TreesOutOption = None,
     tokenized: TokenizedOption = False,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
@@ -54,7 +57,7 @@ def parse(
 ) -> None:
     """Parse sentences; what comes out is CoNLL-U, with the probability of each tree (# prob).
 
-    dtg parse "The dog barks." --parser runs/parser/best
+    dtg parse "The dog barks."
 
     dtg parse corpus.txt --parser runs/parser/best --out corpus.conllu
 
@@ -64,22 +67,14 @@ def parse(
     """
     wanted = Wanted(nbest, sample, without_replacement, seed)
     existing = checked_out(out, resume=resume, overwrite=overwrite)
-    is_conllu = is_treebank(source)
-    if is_conllu and tokenized:
-        raise InputError(f"--tokenized is about plain text; the words of {source} are split already.")
-    found = load_parser(parser, device)
-    from dtg.cli.sentences import tell_empty, text_or_file
-    from dtg.parser.unparsed import of_conllu, of_lines
+    from dtg.cli.sentences import Given
 
-    if is_conllu:
-        write(
-            of_conllu(Path(source)), found, wanted, out, existing, settings(source, parser, wanted, tokenized, device)
-        )
-        return
-    lines = text_or_file(source, is_text=False)
-    items = of_lines(lines, tokenized=tokenized)
-    write(items, found, wanted, out, existing, settings(lines.name, parser, wanted, tokenized, device), lines.size)
-    tell_empty(lines)
+    given = Given.of(source, tokenized=tokenized)
+    folder = parser_folder(parser)
+    found = load_parser(folder, device)
+    sidecar = settings(given.name, folder, wanted, tokenized, device)
+    write(given.items, found, wanted, out, existing, sidecar, given.size)
+    given.tell_empty()
 
 
 def is_treebank(source: str) -> bool:
@@ -107,12 +102,11 @@ def checked_out(out: Path | None, *, resume: bool, overwrite: bool) -> Existing:
     return existing
 
 
-def settings(source: str, parser: Path | None, wanted: Wanted, tokenized: bool, device: str) -> Sidecar:
+def settings(source: str, parser: Path, wanted: Wanted, tokenized: bool, device: str) -> Sidecar:
     """What decides the output, for the file beside it."""
     from dtg.parser.saving import parser_hash
     from dtg.tables.sidecar import Sidecar
 
-    assert parser is not None
     content = {
         "command": "parse",
         "dtg": __version__,
@@ -132,37 +126,40 @@ def write(
     existing: Existing,
     sidecar: Sidecar,
     size: int | None = None,
+    to_go_on: str = RESUME,
 ) -> None:
-    """Parse group by group, show how far it is, and say what was written. Interrupted, say how to go on."""
-    from dtg.cli.table_progress import TableProgress
-    from dtg.parser.treefile import TreeFile, TreeStream
+    """Parse group by group, show how far it is, and say what was written."""
     from dtg.parser.unparsed import parsed_conllu
-    from dtg.tables.filling import fill
 
     def rows(item: Item[Unparsed], found: list[ParsedTree]) -> list[Row]:
         places = range(1, len(found) + 1) if wanted.is_list else [None]
         return [(parsed_conllu(item.content, tree, place),) for place, tree in zip(places, found, strict=True)]
 
+    work = Work(items, size, lambda some: wanted.find(parser, some), rows, (), wanted.group)
+    write_trees(work, out, existing, sidecar, to_go_on)
+
+
+def write_trees(
+    work: Work[Content, Result], out: Path | None, existing: Existing, sidecar: Sidecar, to_go_on: str = RESUME
+) -> None:
+    """Rows that are trees, to a file or the standard output; and what was written. Interrupted, how to go on."""
+    from dtg.parser.treefile import TreeFile, TreeStream
+
     table = TreeStream(sys.stdout.buffer) if out is None else TreeFile.open(out, "jsonl", (), sidecar, existing)
-    with closing(table), TableProgress(size, shown=out is not None) as progress, interruptible():
-        try:
-            fill(table, items, lambda some: wanted.find(parser, some), rows, group=wanted.group, watcher=progress)
-        except KeyboardInterrupt:
-            if out is not None:
-                typer.echo(f"dtg: {out} is not finished. The same command with --resume goes on.", err=True)
-            raise
+    grow(table, work, out, shown=out is not None, to_go_on=to_go_on)
     if out is not None:
         trees, sentences = number(table.progress.rows, "tree"), number(table.progress.sentences, "sentence")
         typer.echo(f"dtg: {out} has {trees} of {sentences}; {out.name}.meta.json says how they were made.", err=True)
 
 
-def load_parser(folder: Path | None, device: str) -> BiaffineParser:
-    """The parser that --parser names, on the device named."""
-    if folder is None:
-        raise InputError(
-            "no parser is named. Pass --parser RUN/best, the folder of one that dtg train-parser has made."
-        )
-    from dtg.parser import BiaffineParser
+def parser_folder(name: Path | None) -> Path:
+    """The folder that --parser names; without it, that of the parser in the box."""
+    return box.find(name or box.PARSER)
+
+
+def load_parser(folder: Path, device: str) -> BiaffineParser:
+    """The parser in a folder, on the device named."""
+    import dtg
 
     check_device(device)
-    return BiaffineParser.load(folder, device)
+    return dtg.load_parser(folder, device)

@@ -1,17 +1,14 @@
-"""`dtg prepare`: treebanks to a corpus that models are trained on."""
+"""`dtg prepare`: treebanks and text to a corpus that models are trained on."""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
+from dtg.cli.interrupts import interruptible
 from dtg.cli.options import (
     NonProjectiveChoice,
     NonProjectiveOption,
@@ -21,16 +18,22 @@ from dtg.cli.options import (
     list_skipped,
     with_progress,
 )
+from dtg.cli.parse import ParserOption, parser_folder
+from dtg.cli.prepare_text import TextParsing, check_text, is_text
+from dtg.cli.table_options import DeviceOption, TokenizedOption
+from dtg.cli.train_parser import HELD_OUT
+from dtg.errors import InputError
 from dtg.trees import Skipped
 
 if TYPE_CHECKING:
     from dtg.text import Corpus
 
-SEVERAL = ("--train", "--dev", "--test")
+SEVERAL = ("--train", "--dev", "--test", "--text")
+SOME = "treebanks (.conllu, .conll, .gz) or text (.txt, .txt.gz)"
 
 
 class SeveralFiles(TyperCommand):
-    """A command whose `--train`, `--dev` and `--test` take all the files that follow: `--train *.conllu --dev x.conllu`."""
+    """A command where `--train`, `--dev`, `--test` and `--text` take all files that follow: `--train *.conllu --dev a.txt`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, repeat_options(args))
@@ -51,12 +54,30 @@ def repeat_options(args: list[str]) -> list[str]:
 
 
 def prepare(
-    train: Annotated[list[Path], typer.Option(help="Treebanks to train on (.conllu, .conll, .gz).", metavar="FILE...")],
-    dev: Annotated[list[Path], typer.Option(help="Treebanks to follow training with.", metavar="FILE...")],
     out: Annotated[Path, typer.Option(help="The folder to make.", metavar="DIR")],
-    test: Annotated[
-        list[Path] | None, typer.Option(help="Treebanks to look at once, at the end.", metavar="FILE...")
+    train: Annotated[list[Path] | None, typer.Option(help=f"What to train on: {SOME}.", metavar="FILE...")] = None,
+    text: Annotated[
+        list[Path] | None, typer.Option(help="Text to train on, whatever the files are called.", metavar="FILE...")
     ] = None,
+    dev: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help=f"What to follow training with: {SOME}. Without it, one document in {HELD_OUT} of the text is kept for that "
+            f"(one sentence in {HELD_OUT}, if there are fewer documents).",
+            metavar="FILE...",
+        ),
+    ] = None,
+    test: Annotated[
+        list[Path] | None, typer.Option(help=f"What to look at once, at the end: {SOME}.", metavar="FILE...")
+    ] = None,
+    parser: ParserOption = None,
+    tokenized: TokenizedOption = False,
+    paragraphs: Annotated[
+        bool, typer.Option("--paragraphs", help="The text has a paragraph on each line: split it into sentences.")
+    ] = False,
+    longest: Annotated[
+        int, typer.Option(min=1, help="Leave out longer sentences of text; they are counted and listed.")
+    ] = 150,
     vocabulary: Annotated[
         int, typer.Option(min=1, help="How many pieces the tokenizer may have; it has fewer if the text is small.")
     ] = 8192,
@@ -66,38 +87,45 @@ def prepare(
     nonprojective: NonProjectiveOption = NonProjectiveChoice.lift,
     roots: RootsOption = RootsChoice.error,
     skip_invalid: SkipInvalidOption = False,
+    device: DeviceOption = "cpu",
 ) -> None:
-    """Train a tokenizer, encode treebanks, and write both as a folder for dtg train.
+    """Train a tokenizer, encode treebanks and text, and write all as a folder for dtg train.
 
     dtg prepare --train en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --out ewt
 
-    Run again on the same files with the same options, it finds its work done. docs/text.md describes the folder.
+    dtg prepare --text corpus.txt --dev en_ewt-ud-dev.conllu --out corpus
+
+    Text has a sentence on each line, and an empty line after each document. It gets its trees from the parser; they are
+    kept in DIR.parsed. Run again on the same files with the same options, the command goes on where it was interrupted,
+    or finds its work done. docs/text.md describes the folder.
     """
+    from dtg.parser.textfiles import TextReading
     from dtg.text import Reading, prepare_corpus
 
-    files = {"train": train, "dev": dev, "test": test or []}
+    check_text(text or [])
+    given = {"train": train or [], "dev": dev or [], "test": test or []}
+    treebanks = {split: [path for path in files if not is_text(path)] for split, files in given.items()}
+    texts = {split: [path for path in files if is_text(path)] for split, files in given.items()}
+    texts["train"] += text or []
+    texts = {split: files for split, files in texts.items() if files}
     reading = Reading(nonprojective.policy, roots.policy, skip_invalid)
+    of_text = TextReading(tokenized, paragraphs, longest)
+    if not texts and (parser is not None or of_text != TextReading()):
+        raise InputError("--parser, --tokenized, --paragraphs and --longest are about text, and none is given.")
+    parsing = TextParsing(texts, out, of_text, parser_folder(parser), device, holds_out=not dev and "train" in texts)
     with interruptible():
         prepared = prepare_corpus(
-            files, out, vocabulary=vocabulary, tokenizer=tokenizer, reading=reading, progress=with_progress
+            treebanks,
+            out,
+            vocabulary=vocabulary,
+            tokenizer=tokenizer,
+            reading=reading,
+            text=parsing.plain_text() if texts else None,
+            progress=with_progress,
         )
     if prepared.was_there:
         typer.echo(f"dtg: {out} was made of the same files with the same options; nothing to do.", err=True)
     show(prepared.corpus)
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Treat a polite request to end (SIGTERM) like Ctrl-C, so that what was begun is cleaned up."""
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def show(corpus: Corpus) -> None:

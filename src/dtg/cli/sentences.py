@@ -3,14 +3,56 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import typer
 
-from dtg.tables.items import Lines, OneText
+from dtg.cli.parse import is_treebank
+from dtg.errors import InputError
+from dtg.parser.unparsed import Unparsed, of_conllu, of_lines
+from dtg.tables.items import Content, Item, Lines, OneText
+from dtg.trees.conllu import sentence_blocks
 from dtg.trees.report import number
 
 LIKE_A_FILE = (".txt", ".gz", ".tsv", ".csv", ".tok", ".conllu")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Sentences that are to get trees: a text, a file of lines, or the words of a treebank."""
+
+    items: Iterator[Item[Unparsed]]
+    name: str
+    size: int | None  # of the input, in the unit of the items' positions
+    lines: Lines | OneText | None = None  # None for a treebank
+
+    @classmethod
+    def of(cls, source: str, *, tokenized: bool) -> Given:
+        """What the argument names."""
+        if not is_treebank(source):
+            lines = text_or_file(source, is_text=False)
+            return cls(of_lines(lines, tokenized=tokenized), lines.name, lines.size, lines)
+        if tokenized:
+            raise InputError(f"--tokenized is about plain text; the words of {source} are split already.")
+        path = Path(source)
+        return cls(numbered(of_conllu(path)), source, count_sentences([path]))
+
+    def tell_empty(self) -> None:
+        """Say how many lines have no sentence."""
+        if self.lines is not None:
+            tell_empty(self.lines)
+
+
+def numbered(items: Iterable[Item[Content]]) -> Iterator[Item[Content]]:
+    """Items whose position is how many have been read, for those of a treebank."""
+    return (replace(item, position=place) for place, item in enumerate(items, start=1))
+
+
+def count_sentences(paths: Iterable[Path]) -> int:
+    """How many sentences there are in treebanks, which says how much is left to do; in a file that is not there, none."""
+    return sum(1 for path in paths if path.is_file() for _ in sentence_blocks(path))
 
 
 def text_or_file(source: str, *, is_text: bool) -> Lines | OneText:

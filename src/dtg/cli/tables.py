@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import typer
 
 from dtg import __version__
-from dtg.cli.prepare import interruptible
+from dtg.cli.interrupts import interruptible
 from dtg.cli.table_options import BaseChoice, FormatChoice
 from dtg.errors import InputError
 from dtg.trees.report import number
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from dtg.inference.surprisal import SentenceSurprisal
     from dtg.model import DecoderModel
     from dtg.tables.columns import Column, Row
-    from dtg.tables.files import Existing
+    from dtg.tables.files import Existing, StreamTable, TableFile
     from dtg.tables.formats import Format
     from dtg.tables.items import Item
     from dtg.tables.sidecar import Sidecar
 
 Content = TypeVar("Content")
 Result = TypeVar("Result")
+RESUME = "The same command with --resume goes on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +139,8 @@ class Work(Generic[Content, Result]):
 
 
 def write_table(work: Work[Content, Result], to: Destination, sidecar: Callable[[], Sidecar]) -> None:
-    """Make the table, show its growth, and say what became of it. Interrupted, say how to go on."""
-    from dtg.cli.table_progress import TableProgress
+    """Make the table, show its growth, and say what became of it."""
     from dtg.tables.files import StreamTable, TableFile
-    from dtg.tables.filling import fill
 
     assert to.format is not None
     table: StreamTable | TableFile
@@ -150,13 +149,7 @@ def write_table(work: Work[Content, Result], to: Destination, sidecar: Callable[
     else:
         table = TableFile.open(to.out, to.format, work.columns, sidecar(), to.existing)
     was_finished = table.is_finished
-    with closing(table), TableProgress(work.size) as progress, interruptible():
-        try:
-            fill(table, work.items, work.compute, work.rows, group=work.group, watcher=progress)
-        except KeyboardInterrupt:
-            if to.out is not None:
-                typer.echo(f"dtg: {to.out} is not finished. The same command with --resume goes on.", err=True)
-            raise
+    grow(table, work, to.out)
     if to.out is None:
         return
     rows, sentences = number(table.progress.rows, "row"), number(table.progress.sentences, "sentence")
@@ -164,6 +157,27 @@ def write_table(work: Work[Content, Result], to: Destination, sidecar: Callable[
     typer.echo(
         f"dtg: {to.out} {now} {rows} for {sentences}; {to.out.name}.meta.json says how they were made.", err=True
     )
+
+
+def grow(
+    table: StreamTable | TableFile,
+    work: Work[Content, Result],
+    out: Path | None,
+    *,
+    shown: bool = True,
+    to_go_on: str = RESUME,
+) -> None:
+    """Fill the table and show its growth. Interrupted, say how to go on with `out`, if it is a file."""
+    from dtg.cli.table_progress import TableProgress
+    from dtg.tables.filling import fill
+
+    with closing(table), TableProgress(work.size, shown=shown) as progress, interruptible():
+        try:
+            fill(table, work.items, work.compute, work.rows, group=work.group, watcher=progress)
+        except KeyboardInterrupt:
+            if out is not None:
+                typer.echo(f"dtg: {out} is not finished. {to_go_on}", err=True)
+            raise
 
 
 def needed(folder: Path | None) -> Path:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from dtg.errors import CheckpointError
+from dtg.files import CONFIG, WEIGHTS
 from dtg.model.config import ModelConfig
 from dtg.model.symbols import Symbols
-from dtg.trained import CONFIG, WEIGHTS, check_config, hash_of, load_weights, read_json, save_weights, write_config
+from dtg.trained import check_config, hash_of, load_weights, read_json, save_weights, write_config
 
 if TYPE_CHECKING:
     from dtg.model.model import DecoderModel

@@ -1,4 +1,4 @@
-"""What people use a model for, as methods of it: scores, surprisal, search word by word, marginals, generation.
+"""What people use a model for, as methods of it: scores, surprisal, search word by word, marginals, trees, generation.
 
 The work is done in `dtg.inference`, which is imported when it is asked for: training needs none of it.
 """
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from dtg.inference.generating import GeneratedSentence
     from dtg.inference.marginal import Marginal
     from dtg.inference.marginalize import How
+    from dtg.inference.proposals import Proposal
+    from dtg.inference.reranking import Reranking
     from dtg.inference.state import BeamState, ScoredTree
     from dtg.inference.surprisal import SentenceSurprisal
     from dtg.inference.surprisals import GivenSentence
@@ -112,3 +114,11 @@ class Uses:
         from dtg.inference.marginalize import marginalize
 
         return marginalize(cast("DecoderModel", self), sentence, how, **options)
+
+    def rerank(
+        self, sentence: GivenSentence, proposal: Proposal | Sequence[DependencyTree], trees: int = 300, **options: Any
+    ) -> Reranking:
+        """The proposal's trees of a text or words, by log p(words, tree); `options` are those of `dtg.inference.reranking`."""
+        from dtg.inference.reranking import rerank
+
+        return rerank(cast("DecoderModel", self), sentence, proposal, trees=trees, **options)

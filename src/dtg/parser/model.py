@@ -116,8 +116,13 @@ class BiaffineParser(nn.Module, Uses):
         found = find(ProjectiveCRF(analysis.scores, analysis.lengths))
         if self.labels is None:
             return as_trees(sentences, found, None)
-        every = self.labels.best(analysis.words, analysis.heads).transpose(1, 2)  # (batch, heads, words)
-        return as_trees(sentences, found, Labels(every.gather(1, found.heads.clamp(min=0)), self.vocabulary.labels))
+        heads = found.heads.clamp(min=0)
+        if heads.shape[1] == 1:  # cheaper than the labels of all arcs
+            best = self.labels(analysis.words, analysis.heads, heads[:, 0]).argmax(2).unsqueeze(1)
+        else:
+            every = self.labels.best(analysis.words, analysis.heads).transpose(1, 2)  # (batch, heads, words)
+            best = every.gather(1, heads)
+        return as_trees(sentences, found, Labels(best, self.vocabulary.labels))
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
         """The encoder's parameters at its own rate."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dtg.errors import InputError
+from dtg.inference.sentence import Sentence
 from dtg.parser.uses import ParsedTree
 from dtg.tables.items import Item, Lines, OneText, decoded, sentence_of
 from dtg.trees import format_conllu
@@ -34,13 +35,19 @@ def of_lines(lines: Lines | OneText, *, tokenized: bool) -> Iterator[Item[Unpars
     """A sentence from each line that is not empty; its `sent_id` is the line's number."""
     for item in lines:
         sentence = sentence_of(item.content, tokenized=tokenized)
-        columns = []
-        for place, word in enumerate(sentence.words):
-            follows = place + 1 < len(sentence) and sentence.starts[place + 1] == sentence.ends[place]
-            columns.append((str(place + 1), word, *["_"] * (COLUMNS - 3), "SpaceAfter=No" if follows else "_"))
-        comments = (f"# sent_id = {item.sentence_id}", f"# text = {' '.join(sentence.text.split())}")
-        source = Source(lines.name, item.sentence_id, item.sentence_id, comments, tuple(columns), ())
-        yield Item(item.sentence_id, Unparsed(sentence.words, source), item.written, item.position)
+        comments = (f"# sent_id = {item.sentence_id}",)
+        unparsed = of_sentence(sentence, lines.name, item.sentence_id, comments)
+        yield Item(item.sentence_id, unparsed, item.written, item.position)
+
+
+def of_sentence(sentence: Sentence, path: str, line: int, comments: tuple[str, ...]) -> Unparsed:
+    """A sentence of plain text; its text becomes one more comment."""
+    columns = []
+    for place, word in enumerate(sentence.words):
+        follows = place + 1 < len(sentence) and sentence.starts[place + 1] == sentence.ends[place]
+        columns.append((str(place + 1), word, *["_"] * (COLUMNS - 3), "SpaceAfter=No" if follows else "_"))
+    text = f"# text = {' '.join(sentence.text.split())}"
+    return Unparsed(sentence.words, Source(path, line, line, (*comments, text), tuple(columns), ()))
 
 
 def of_conllu(path: Path) -> Iterator[Item[Unparsed]]:

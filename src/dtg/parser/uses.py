@@ -21,7 +21,7 @@ from dtg.parser.results import TreeList
 from dtg.trees import DependencyTree
 
 WINDOW = 1024  # sentences sorted by length at a time
-BATCH_WORDS = 1024  # computed together
+BATCH_WORDS = 2048  # computed together; fewer or more are slower
 BATCH_TREES = 4096  # looked for together
 
 

@@ -1,6 +1,7 @@
 """Text to pieces: tokenizers, and corpora prepared for training."""
 
 from dtg.text.corpus import Corpus
+from dtg.text.inputs import ParsedText, PlainText
 from dtg.text.prepare import DEFAULT_VOCABULARY, Prepared, Reading, prepare_corpus
 from dtg.text.split import Split
 from dtg.text.tokenizer import Tokenizer
@@ -10,6 +11,8 @@ from dtg.text.words import Word, split_words
 __all__ = [
     "DEFAULT_VOCABULARY",
     "Corpus",
+    "ParsedText",
+    "PlainText",
     "Prepared",
     "Reading",
     "Split",

@@ -1,4 +1,4 @@
-"""Treebanks to a prepared corpus: files and options in, a folder that `Corpus.open` reads out (docs/text.md).
+"""Treebanks and text to a prepared corpus: files and options in, a folder that `Corpus.open` reads out (docs/text.md).
 
 The training files are read twice, once to count words for the tokenizer and once to encode them, so that memory does not
 grow with the corpus.
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import CorpusError, InputError
-from dtg.text.arrays import file_hash
 from dtg.text.corpus import Corpus
 from dtg.text.encoding import encode_split
 from dtg.text.folder import building
+from dtg.text.inputs import SPLITS, ParsedText, PlainText, describe_inputs
 from dtg.text.manifest import FORMAT_VERSION, TOKENIZER, describe_file, read_manifest, write_manifest
 from dtg.text.split import ARRAYS
 from dtg.text.tokenizer import Tokenizer
@@ -25,7 +25,6 @@ from dtg.trees.conllu import Roots
 from dtg.trees.treebank import NonProjective
 
 DEFAULT_VOCABULARY = 8_192
-SPLITS = ("train", "dev", "test")
 
 Progress = Callable[[Iterable[DependencyTree], TreebankReport, str], Iterator[DependencyTree]]
 """Trees, the report that grows with them and a word for what is done; gives the trees on, and may show something."""
@@ -55,25 +54,29 @@ def prepare_corpus(
     vocabulary: int = DEFAULT_VOCABULARY,
     tokenizer: str | Path | None = None,
     reading: Reading | None = None,
+    text: PlainText | None = None,
     progress: Progress | None = None,
 ) -> Prepared:
     """Make a corpus of the files of each split, unless `out` has been made of the same files and options already.
 
-    A tokenizer of `vocabulary` pieces is trained on the words of "train", or the `tokenizer` given is used.
+    `files` are treebanks; `text` comes on top of them. A tokenizer of `vocabulary` pieces is trained on the words of "train",
+    or the `tokenizer` given is used.
     """
     reading, out = reading or Reading(), Path(out)
-    inputs = describe_inputs(files)
+    inputs = describe_inputs(files, text)
     given = None if tokenizer is None else Tokenizer.load(tokenizer)
     options = {
         "vocabulary": vocabulary if given is None else None,
         "tokenizer": given.hash if given else None,
         **asdict(reading),
+        **(text.settings if text else {}),
     }
     if is_taken(out):
         return Prepared(same_corpus(out, inputs, options), was_there=True)
+    parsed = text.parse() if text else {}
     try:
         with building(out) as folder:
-            make = Preparation(folder, files, reading, progress or (lambda trees, _report, _what: iter(trees)))
+            make = Preparation(folder, files, parsed, reading, progress or (lambda trees, _report, _what: iter(trees)))
             make.write(given or make.trained(vocabulary), inputs, options)
     except OSError as error:
         raise CorpusError(f"cannot prepare {out}: {error}. Nothing was written.") from error
@@ -84,12 +87,22 @@ class Preparation:
     """One run, with what its steps share."""
 
     def __init__(
-        self, folder: Path, files: Mapping[str, Sequence[str | Path]], reading: Reading, progress: Progress
+        self,
+        folder: Path,
+        files: Mapping[str, Sequence[str | Path]],
+        parsed: Mapping[str, ParsedText],
+        reading: Reading,
+        progress: Progress,
     ) -> None:
-        self.folder, self.files, self.reading, self.progress = folder, files, reading, progress
+        self.folder, self.files, self.parsed, self.reading, self.progress = folder, files, parsed, reading, progress
 
     def trees(self, split: str, report: TreebankReport, what: str) -> Iterator[DependencyTree]:
-        trees = read_treebank(self.files[split], **asdict(self.reading), report=report)
+        """The trees of a split: first of its treebanks, then of its text. What of the text was left out is in the report."""
+        files = list(self.files.get(split, ()))
+        if split in self.parsed:
+            files.append(self.parsed[split].treebank)
+            report.skipped.extend(self.parsed[split].skipped)
+        trees = read_treebank(files, **asdict(self.reading), report=report)
         return self.progress(trees, report, what)
 
     def trained(self, vocabulary: int) -> Tokenizer:
@@ -136,23 +149,6 @@ class Preparation:
             "inputs": inputs,
             "arrays": {name: describe_file(self.folder, folder / f"{name}.npy") for name in ARRAYS},
         }
-
-
-def describe_inputs(files: Mapping[str, Sequence[str | Path]]) -> dict[str, list[dict[str, Any]]]:
-    """Where the files of each split lie, and their hashes."""
-    if unknown := sorted(set(files) - set(SPLITS)):
-        raise InputError(f"there is no split called {unknown[0]!r}. Known: {', '.join(SPLITS)}.")
-    for split in ("train", "dev"):
-        if not files.get(split):
-            raise InputError(f"a corpus needs at least one file for {split}; give it with --{split} FILE.")
-    paths = {split: [Path(path) for path in files[split]] for split in SPLITS if files.get(split)}
-    for path in (path for split in paths.values() for path in split):
-        if not path.is_file():
-            raise InputError(f"cannot read {path}: there is no such file.")
-    return {
-        split: [{"path": str(path), "bytes": path.stat().st_size, "sha256": file_hash(path)} for path in several]
-        for split, several in paths.items()
-    }
 
 
 def is_taken(out: Path) -> bool:

@@ -83,11 +83,11 @@ def _trees(path: Path, roots: Roots, skip_invalid: bool, report: TreebankReport)
     for sentence, (first_line, block, failure) in enumerate(sentence_blocks(path), start=1):
         try:
             if failure is not None:
-                raise _Located(first_line + len(block), failure, "Get the file again,")
-            tree, further_roots = _parse(str(path), sentence, first_line, block, roots)
+                raise Located(first_line + len(block), failure, "Get the file again,")
+            tree, further_roots = parse_block(str(path), sentence, first_line, block, roots)
         except _SeveralRoots as problem:
             report.skipped.append(Skipped(str(path), sentence, problem.line, problem.reason))
-        except _Located as problem:
+        except Located as problem:
             if not skip_invalid:
                 advice = f"{problem.advice} {SKIP_ADVICE}"
                 raise TreebankError(path, sentence, problem.line, problem.reason, advice) from None
@@ -131,16 +131,18 @@ def sentence_blocks(path: Path) -> Iterator[tuple[int, list[bytes], str | None]]
         yield first, block, None
 
 
-class _Located(Exception):  # noqa: N818 - not an error yet: it becomes one, or a line in the report
+class Located(Exception):  # noqa: N818 - not an error yet: it becomes one, or a line in the report
     def __init__(self, line: int, reason: str, advice: str) -> None:
         self.line, self.reason, self.advice = line, reason, advice
 
 
-class _SeveralRoots(_Located):
+class _SeveralRoots(Located):
     """Left out because the caller said roots="skip"."""
 
 
-def _parse(path: str, sentence: int, first_line: int, block: list[bytes], roots: Roots) -> tuple[DependencyTree, int]:
+def parse_block(
+    path: str, sentence: int, first_line: int, block: list[bytes], roots: Roots
+) -> tuple[DependencyTree, int]:
     """One sentence's lines as a tree, and how many further roots were attached to the first."""
     comments, columns, inserted = list[str](), list[tuple[str, ...]](), list[tuple[int, str]]()
     heads, lines = list[int](), list[int]()
@@ -149,14 +151,14 @@ def _parse(path: str, sentence: int, first_line: int, block: list[bytes], roots:
             line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
             reason = f"byte {error.start + 1} of the line is {raw[error.start]:#04x}, which is not UTF-8."
-            raise _Located(number, reason, "Convert the file to UTF-8,") from None
+            raise Located(number, reason, "Convert the file to UTF-8,") from None
         if line.startswith("#"):
             comments.append(line)
             continue
         fields = tuple(line.split("\t"))
         if len(fields) != COLUMNS:
             reason = f"the line has {len(fields)} columns; {COLUMNS} are expected, with tabs between them."
-            raise _Located(number, reason, "Mend the line,")
+            raise Located(number, reason, "Mend the line,")
         if fields[0] == str(len(columns) + 1):
             columns.append(fields)
             heads.append(_head(fields[HEAD], number, len(columns)))
@@ -165,32 +167,32 @@ def _parse(path: str, sentence: int, first_line: int, block: list[bytes], roots:
             inserted.append((len(columns), line))
         else:
             reason = f"the line has ID {fields[0]!r}; {len(columns) + 1} is expected here, or a range or an empty node."
-            raise _Located(number, reason, "Fix the ID column,")
+            raise Located(number, reason, "Fix the ID column,")
     if not columns:
-        raise _Located(first_line, "the sentence is empty: it has no words.", "Remove it,")
-    further = _attach_further_roots(heads) if roots == "first" else 0
+        raise Located(first_line, "the sentence is empty: it has no words.", "Remove it,")
+    further = attach_further_roots(heads) if roots == "first" else 0
     words = tuple(fields[FORM] for fields in columns)
     labels = tuple(fields[DEPREL] for fields in columns)
     source = Source(path, sentence, first_line, tuple(comments), tuple(columns), tuple(inserted))
     try:
         return DependencyTree(words, tuple(heads), labels, source), further
     except RootCountError as error:
-        located = _SeveralRoots if roots == "skip" and heads.count(0) > 1 else _Located
+        located = _SeveralRoots if roots == "skip" and heads.count(0) > 1 else Located
         advice = (
             "Fix the HEAD column, pass --roots first or --roots skip," if heads.count(0) else "Fix the HEAD column,"
         )
         raise located(lines[error.word - 1], str(error), advice) from None
     except TreeError as error:
-        raise _Located(lines[error.word - 1], str(error), "Fix the HEAD column,") from None
+        raise Located(lines[error.word - 1], str(error), "Fix the HEAD column,") from None
 
 
 def _head(text: str, line: int, word: int) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise _Located(line, f"word {word} has head {text!r}; a whole number is expected.", "Fix the HEAD column,")
+        raise Located(line, f"word {word} has head {text!r}; a whole number is expected.", "Fix the HEAD column,")
     return int(text)
 
 
-def _attach_further_roots(heads: list[int]) -> int:
+def attach_further_roots(heads: list[int]) -> int:
     """Give every root word after the first to the first, and say how many there were."""
     roots = [word for word, head in enumerate(heads, start=1) if head == 0]
     for word in roots[1:]:

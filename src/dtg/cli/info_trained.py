@@ -1,0 +1,56 @@
+"""The part of `dtg info` that is about trained models and parsers: what they are, and what is in the box."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from dtg import box
+from dtg.errors import InputError
+from dtg.files import CONFIG, FORMAT_VERSION, WEIGHTS
+
+
+def is_trained(path: Path) -> bool:
+    """Whether a name or a path stands for a trained model or parser."""
+    return (box.find(path) / CONFIG).is_file()
+
+
+def list_box(*, as_json: bool) -> None:
+    """What can be used by name."""
+    if as_json:
+        typer.echo(json.dumps({"format_version": FORMAT_VERSION, "box": box.names()}))
+        return
+    for name in box.names():
+        typer.echo(f"{name:16}{title(name)}")
+    typer.echo(
+        "dtg info NAME shows what it was trained on, its licence and its scores; dtg info FILE what is in a treebank."
+    )
+
+
+def title(name: str) -> str:
+    """A card's first line of text."""
+    return next(line for line in box.card(name).splitlines() if line and not line.startswith("#"))
+
+
+def describe(path: Path, *, as_json: bool) -> None:
+    """One of them: kind, size and settings; for one in the box, its card."""
+    from dtg.trained import read_json
+
+    folder = box.find(path)
+    content = read_json(folder, "")
+    kind = next((kind for kind in ("model", "parser") if isinstance(content, dict) and kind in content), None)
+    if kind is None:
+        raise InputError(f"{folder / CONFIG} is not that of a model or a parser.")
+    size = (folder / WEIGHTS).stat().st_size if (folder / WEIGHTS).is_file() else 0
+    if as_json:
+        shown: dict[str, Any] = {"kind": kind, "folder": str(folder), "bytes": size, "settings": content[kind]}
+        typer.echo(json.dumps({"format_version": FORMAT_VERSION, **shown}, ensure_ascii=False))
+        return
+    if path.name in box.names() and folder.parent == box.BOXED:
+        typer.echo(box.card(path.name).rstrip() + "\n")
+    typer.echo(f"a {kind} in {folder}, {size / 1e6:.1f} MB of weights")
+    for name, value in content[kind].items():
+        typer.echo(f"  {name} = {json.dumps(value)}")

@@ -1,0 +1,109 @@
+"""Plain text for `dtg prepare`: files that have no trees in, treebanks that a parser makes of them out, resumably.
+
+The trees lie in OUT.parsed, one file for each split, and grow as those of `dtg parse` do. They stay: a run that is
+interrupted goes on with them, and so does a corpus that is made of the same text again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from dtg import __version__
+from dtg.cli.parse import is_treebank, load_parser, write
+from dtg.cli.parse_wanted import Wanted
+from dtg.cli.train_parser import HELD_OUT
+from dtg.errors import CorpusError, InputError
+
+if TYPE_CHECKING:
+    from dtg.parser import BiaffineParser
+    from dtg.parser.textfiles import Part, TextReading
+    from dtg.text import ParsedText, PlainText
+
+
+def is_text(path: Path) -> bool:
+    """Whether a file given as a treebank is plain text by its name."""
+    return Path(path.name.removesuffix(".gz")).suffix.lower() == ".txt"
+
+
+def check_text(paths: Sequence[Path]) -> None:
+    """Raise if a treebank is given as text: every line of it would be a sentence."""
+    for path in paths:
+        if is_treebank(path.name):
+            raise InputError(f"--text is for plain text, but {path} is named as a treebank. Give it with --train.")
+
+
+@dataclass(frozen=True, slots=True)
+class TextParsing:
+    """Which text is to be parsed, how, and for which corpus."""
+
+    files: Mapping[str, Sequence[Path]]
+    out: Path
+    reading: TextReading
+    parser: Path
+    device: str
+    holds_out: bool  # dev is a part of the training text
+
+    def plain_text(self) -> PlainText:
+        """For `prepare_corpus`."""
+        from dtg.text import PlainText
+
+        return PlainText(self.files, self.settings(), self.holds_out, self.parse)
+
+    def settings(self) -> dict[str, Any]:
+        """What decides the trees besides the text."""
+        from dtg.parser.saving import parser_hash
+
+        held_out = HELD_OUT if self.holds_out else None
+        return {"parser": parser_hash(self.parser), **asdict(self.reading), "held_out": held_out}
+
+    @property
+    def folder(self) -> Path:
+        return self.out.with_name(f"{self.out.name}.parsed")
+
+    def parse(self) -> dict[str, ParsedText]:
+        """Parse the text of every split, or what an earlier run has not parsed. The small ones come first."""
+        from dtg.parser.textfiles import Part, hold_out_by
+
+        if not self.out.parent.is_dir():
+            raise InputError(f"cannot write {self.out}: the folder {self.out.parent} does not exist.")
+        parser = load_parser(self.parser, self.device)
+        self.folder.mkdir(exist_ok=True)
+        work: dict[str, tuple[Sequence[Path], Part | None]] = {
+            split: (files, None) for split, files in self.files.items()
+        }
+        if self.holds_out:
+            files = self.files["train"]
+            by = hold_out_by(files, HELD_OUT)
+            typer.echo(f"dtg: no --dev FILE: every {HELD_OUT}th {by} of the text is kept for dev.", err=True)
+            work["train"] = (files, Part(by, HELD_OUT, held_out=False))
+            work["dev"] = (files, Part(by, HELD_OUT, held_out=True))
+        return {split: self.parsed(parser, split, *work[split]) for split in ("dev", "test", "train") if split in work}
+
+    def parsed(self, parser: BiaffineParser, split: str, paths: Sequence[Path], part: Part | None) -> ParsedText:
+        """One split's text as a file of trees."""
+        from dtg.parser.textfiles import TextFiles
+        from dtg.tables.sidecar import Sidecar, read_sidecar, sidecar_path
+        from dtg.text import ParsedText
+        from dtg.text.arrays import file_hash
+
+        path, texts = self.folder / f"{split}.conllu", TextFiles(paths, self.reading, part)
+        hashes = [file_hash(text) for text in paths]
+        settings = {"command": "prepare", "dtg": __version__, **self.settings(), "text": hashes, "device": self.device}
+        if sidecar_path(path).exists():
+            before = read_sidecar(sidecar_path(path)).settings
+            if differing := [name for name, value in settings.items() if before.get(name) != value]:
+                raise CorpusError(
+                    f"{path} holds trees that were made otherwise: {', '.join(differing)} differ.\n"
+                    f"Remove {self.folder}, or give another --out."
+                )
+        sidecar = Sidecar.begin(settings, {"parser": str(self.parser), "input": list(map(str, paths))}, ())
+        wanted, again = Wanted(None, None, False, 0), "The same command goes on."
+        write(iter(texts), parser, wanted, path, "resume", sidecar, texts.size, again)
+        if part is not None and part.held_out and not read_sidecar(sidecar_path(path)).progress.sentences:
+            raise InputError("the text is too short to keep a part of it for dev. Pass --dev FILE.")
+        return ParsedText(path, texts.skipped)

@@ -1,0 +1,69 @@
+"""What comes in the box."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from safetensors.torch import load_file
+
+import dtg
+from dtg import box
+from dtg.parser.evaluation import evaluate
+from tests.cli.running import dtg as run
+from tests.parser.parsers import small_parser
+from tests.real_data import data_file
+
+SENTENCE = ("The", "manager", "to", "the", "side", "of", "the", "architects", "likes", "to", "gamble", ".")
+HEADS = (2, 9, 5, 5, 2, 8, 8, 5, 0, 11, 9, 9)
+
+
+def test_the_parser_parses() -> None:
+    found = dtg.load_parser().parse(SENTENCE)
+    assert found.tree.heads == HEADS and found.tree.labels is not None and found.tree.labels[1] == "nsubj"
+
+
+def test_it_is_small_and_in_half_precision() -> None:
+    folder = box.find(box.PARSER)
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 8e6
+    assert {str(tensor.dtype) for tensor in load_file(folder / "model.safetensors").values()} == {"torch.float16"}
+
+
+@pytest.mark.parametrize("name", box.names())
+def test_cards_say_what_must_be_known(name: str) -> None:
+    for heading in ("## Data", "## Licence", "## Scores", "## Limits", "## How to make it again"):
+        assert heading in box.card(name)
+
+
+def test_the_score_on_the_card_is_the_score() -> None:
+    """The first 200 sentences of EWT test, as the card gives them."""
+    stated = re.search(r"first 200 sentences of EWT test: UAS ([\d.]+)", box.card(box.PARSER))
+    assert stated is not None
+    trees = []
+    for tree in dtg.read_conllu(data_file("ud/en_ewt-ud-test.conllu")):
+        trees.append(tree)
+        if len(trees) == 200:
+            break
+    uas = evaluate(dtg.load_parser(), trees).as_dict()["all"]["uas"]
+    assert uas == pytest.approx(float(stated.group(1)), abs=0.1)
+
+
+def test_a_folder_wins_over_the_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert box.find(box.PARSER) == box.BOXED / box.PARSER
+    small_parser().save(box.PARSER)
+    assert box.find(box.PARSER) == Path(box.PARSER)
+    assert box.find("nowhere") == Path("nowhere")
+
+
+def test_commands_use_it_and_tell_about_it(tmp_path: Path) -> None:
+    assert "parser-small" in run("info").stdout
+    card = run("info", box.PARSER).stdout
+    assert "## Licence" in card and "a parser in" in card and "MB of weights" in card
+    parsed = run("parse", " ".join(SENTENCE), "--tokenized").stdout
+    assert "\tlikes\t_\t_\t_\t_\t0\troot\t" in parsed
+    small_parser().save(tmp_path / "parser")
+    assert '"kind": "parser"' in run("info", str(tmp_path / "parser"), "--json").stdout
+    (tmp_path / "parser" / "config.json").write_text("{}")
+    assert "is not that of a model or a parser" in run("info", str(tmp_path / "parser"), code=1).stderr
