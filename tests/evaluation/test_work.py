@@ -112,6 +112,18 @@ def test_other_settings_are_refused(tmp_path: Path) -> None:
         Store(tmp_path, SETTINGS).check()
 
 
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    store = Store(tmp_path, SETTINGS)
+    do(GROUPS, squares, store, Processes(), Watcher())
+    part = tmp_path / "part-0.jsonl"
+    lines = part.read_text().splitlines()
+    part.write_text("\n".join([*lines[:3], lines[3][:-5], *lines[4:]]) + "\n")
+    with pytest.raises(InputError, match=r"line 4 of .*part-0\.jsonl is damaged"):
+        do(GROUPS, squares, store, Processes(), Watcher())
+    part.write_text("\n".join([*lines[:3], *lines[4:]]) + "\n")
+    assert do(GROUPS, squares, store, Processes(), Watcher()) == ROWS
+
+
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(InputError, match="is not empty, and not a folder of results"):

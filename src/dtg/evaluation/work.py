@@ -61,9 +61,14 @@ class Store:
         """What is there, of all processes there have ever been."""
         found = dict[int, Rows]()
         for path in sorted(self.folder.glob("part-*.jsonl")):
-            for line in whole_lines(path):
-                content = json.loads(line)
-                found[content["group"]] = content["rows"]
+            for number, line in enumerate(whole_lines(path), start=1):
+                try:
+                    content = json.loads(line)
+                    found[content["group"]] = content["rows"]
+                except (ValueError, KeyError, TypeError):
+                    raise InputError(
+                        f"line {number} of {path} is damaged. Remove it, and it is computed again."
+                    ) from None
         return found
 
     def append(self, process: int, group: int, rows: Rows) -> None:

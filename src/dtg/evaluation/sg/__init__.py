@@ -1,7 +1,8 @@
 """SyntaxGym: suites and surprisals in, which predictions hold out; see docs/syntaxgym.md. No model is needed here."""
 
+from dtg.evaluation.mcnemar import mcnemar
 from dtg.evaluation.sg.circuits import CIRCUITS, PAPER_LIKELY, SUITE_SETS, circuit_of
-from dtg.evaluation.sg.comparison import Comparison, Overlap, compare, mcnemar
+from dtg.evaluation.sg.comparison import Comparison, Overlap, compare
 from dtg.evaluation.sg.importing import Imported, import_surprisals
 from dtg.evaluation.sg.scores import INTERVALS, Average, Score, Scores, score_items
 from dtg.evaluation.sg.suite_files import read_suite, read_suites

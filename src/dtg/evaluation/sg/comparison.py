@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import comb
+from typing import Any
 
 from dtg.errors import InputError
 from dtg.evaluation.bootstrap import mean_interval
+from dtg.evaluation.mcnemar import mcnemar
 from dtg.evaluation.sg.circuits import CIRCUITS
 from dtg.evaluation.sg.scores import LEVEL, SAMPLES
 from dtg.evaluation.sg.verdicts import ItemResult, Rule
@@ -32,6 +33,18 @@ class Overlap:
     high: float
     p_value: float
 
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; the difference and its interval in percent."""
+        return {
+            "both": self.both,
+            "only_first": self.only_first,
+            "only_second": self.only_second,
+            "neither": self.neither,
+            "difference": 100 * self.difference,
+            "interval": [100 * self.low, 100 * self.high],
+            "p": self.p_value,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -40,6 +53,13 @@ class Comparison:
     rule: Rule
     overall: Overlap
     circuits: tuple[Overlap, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "overall": self.overall.as_dict(),
+            "circuits": {circuit.name: circuit.as_dict() for circuit in self.circuits},
+        }
 
 
 def compare(
@@ -86,14 +106,3 @@ def pair(first: Iterable[ItemResult], second: Iterable[ItemResult]) -> list[tupl
                     "Models are compared on the same items: score both on the same suites."
                 )
     return [(result, theirs[key]) for key, result in ours.items()]
-
-
-def mcnemar(only_first: int, only_second: int) -> float:
-    """The exact two-sided p value: a fair coin thrown for every item that only one model got right.
-
-    >>> mcnemar(1, 5)  # 2 * (1 + 6) / 2**6
-    0.21875
-    """
-    thrown, fewer = only_first + only_second, min(only_first, only_second)
-    at_most = sum(comb(thrown, heads) for heads in range(fewer + 1))
-    return min(1.0, float(2 * at_most / 2**thrown))

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,8 @@ MEANS: tuple[Mean, ...] = ("micro", "suite mean", "circuit mean")
 Floats = NDArray[np.float64]
 LEVEL, SAMPLES = 0.95, 1000
 INTERVALS = (
-    f"Intervals: {LEVEL:.0%}, by bootstrap over the items of each suite ({SAMPLES:,} resamples). They leave out the variance "
-    "between models trained with different seeds."
+    f"Intervals: {100 * LEVEL:g} %, by bootstrap over the items of each suite ({SAMPLES:,} resamples). They leave out the "
+    "variance between models trained with different seeds."
 )
 
 
@@ -47,6 +47,16 @@ class Score:
     items: int
     right: int  # items
     ties: int  # strict comparisons between equal numbers
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; shares in percent."""
+        return {
+            "items": self.items,
+            "right": self.right,
+            "ties": self.ties,
+            "accuracy": 100 * self.value,
+            "interval": [100 * self.low, 100 * self.high],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,24 @@ class Scores:
     predictions: dict[str, tuple[float, ...]]
     circuits: tuple[Score, ...]
     averages: tuple[Average, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; shares in percent."""
+        return {
+            "averages": [
+                {"suites": one.suites.name, "meaning": one.suites.meaning, "mean": one.mean, **one.score.as_dict()}
+                for one in self.averages
+            ],
+            "circuits": {one.name: one.as_dict() for one in self.circuits},
+            "suites": {
+                one.name: {
+                    "circuit": circuit_of(one.name),
+                    **one.as_dict(),
+                    "predictions": [100 * share for share in self.predictions[one.name]],
+                }
+                for one in self.suites
+            },
+        }
 
 
 def score_items(results: Iterable[ItemResult], rule: Rule = "all", *, seed: int = 0) -> Scores:

@@ -23,6 +23,10 @@ RULES: dict[Rule, str] = {
     "all": "an item is right if all predictions of its suite hold",
     "first": "an item is right if the first prediction of its suite holds",
 }
+CONTRADICTION = (
+    "The two predictions of fgd_hierarchy exclude each other (one region is less surprising than another; both are the same), "
+    "so that hardly any item can be right by all predictions, whatever the model."
+)
 RegionSurprisals = Mapping[Key, Sequence[float]]  # for each sentence the surprisals of its regions, in bits
 
 

@@ -1,0 +1,66 @@
+"""What is shown while models are evaluated: groups and sentences done, speed and time left; at the end a line with the speed.
+
+All of it goes to the error stream, the bar only if that is a terminal. Of several processes, only the main one shows
+anything: what it says is of its own share of the work.
+"""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+from dtg.cli.training_progress import clock
+from dtg.evaluation.processes import Processes
+from dtg.evaluation.work import Watcher
+from dtg.trees.report import number
+
+
+class EvaluationProgress(Watcher):
+    """Shows how far this process is. A row of the work may stand for several sentences, as that of a pair does."""
+
+    def __init__(self, processes: Processes, *, sentences_per_row: int = 1) -> None:
+        console = Console(stderr=True)
+        columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}"))
+        shown = console.is_terminal and processes.is_main
+        self.bar = Progress(*columns, console=console, transient=True, disable=not shown)
+        self.task = self.bar.add_task("", total=None)
+        self.processes, self.sentences_per_row = processes, sentences_per_row
+        self.groups, self.groups_done, self.sentences = 0, 0, 0
+        self.began = self.last = time.monotonic()
+
+    def __enter__(self) -> EvaluationProgress:
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+        if error is None and self.processes.is_main:
+            typer.echo(f"dtg: {self.summary()}", err=True)
+
+    def begins(self, groups: int) -> None:
+        self.groups, self.began = groups, time.monotonic()
+        self.bar.update(self.task, total=groups, description=f"0 of {number(groups, 'group')}")
+
+    def finished(self, rows: int) -> None:
+        self.groups_done, self.last = self.groups_done + 1, time.monotonic()
+        self.sentences += rows * self.sentences_per_row
+        left = (self.last - self.began) * (self.groups - self.groups_done) / self.groups_done
+        shown = f"{self.groups_done:,} of {number(self.groups, 'group')}  {self.speed}  {clock(left)} left"
+        self.bar.update(self.task, completed=self.groups_done, description=shown)
+
+    @property
+    def speed(self) -> str:
+        return f"{self.sentences / max(1e-9, self.last - self.began):,.1f} sentences/s"
+
+    def summary(self) -> str:
+        """What was done, and how fast; not how long the others were waited for."""
+        if not self.groups:
+            return "everything had been computed before."
+        each = "" if self.processes.count == 1 else f" by the first of {self.processes.count} processes"
+        return f"{number(self.sentences, 'sentence')} in {clock(self.last - self.began)}{each}, {self.speed}."
