@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,9 +90,9 @@ def work_together(rank: int, port: int, folder: Path) -> None:
 
 
 def test_two_processes_share_the_work(tmp_path: Path) -> None:
-    from torch.distributed import TCPStore
-
-    port = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False).port  # free a moment ago
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=work_together, args=(rank, port, tmp_path / "out")) for rank in range(2)]
     for worker in workers:

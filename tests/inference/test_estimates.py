@@ -128,6 +128,22 @@ def test_draws_that_use_up_the_proposal() -> None:
     )
 
 
+def test_rounding_is_not_taken_for_trees_that_were_not_drawn() -> None:
+    """A parser is sure of one tree, and log q is in float32: 1 - Σq is 1e-8, but all that is left has about e^-53.
+
+    Taken for what is left, 1e-8 would give the second draw a weight of e^35, and p(x) would be e^-55.
+    """
+    log_q = [-1e-8, -53.0, -53.5]
+    found = from_ordered_draws([-71.0, -86.0, -87.0], log_q)
+    first = math.exp(-71)
+    third = math.exp(-71) + math.exp(-86) + math.exp(-87)
+    second = math.exp(-71) + math.exp(-86) * (1 + math.exp(-0.5))
+    assert found.log_probability == pytest.approx(math.log((first + second + third) / 3), abs=1e-7)
+    assert found.standard_error is not None and found.standard_error < 1e-6
+    undrawn = from_ordered_draws([-71.0, -86.0], [math.log(0.9), math.log(0.05)])  # 0.05 is no rounding
+    assert math.exp(undrawn.log_probability + 71) == pytest.approx((1 / 0.9 + 1 + math.exp(-15) * 2) / 2)
+
+
 @pytest.mark.parametrize("estimator", [from_independent_draws, from_ordered_draws])
 def test_trees_that_the_model_cannot_build(estimator: Estimator) -> None:
     """They were drawn, so they count as draws; they add nothing."""

@@ -58,9 +58,12 @@ def from_ordered_draws(log_p: Sequence[float], log_q: Sequence[float]) -> Estima
             f"the probabilities q of {len(q)} draws without replacement sum to {drawn[-1]:.6g}; trees that are all different"
             " cannot have more than 1 together. Pass log q of each tree, in nats, and each tree once."
         )
-    before = np.concatenate([np.zeros(1), drawn[:-1]])
-    # What is left holds at least the draws still to come. That is always true, and saves 1 - Σq when rounding eats it up.
-    left = np.maximum(log(1 - before), np.logaddexp.accumulate(q[::-1])[::-1])
+    # What is left before a draw is that draw, those still to come, and what is never drawn. The last is 1 - Σq, unless that is
+    # no more than rounding, for log q may come in float32: divided by the q of an improbable tree, it would outweigh all else.
+    undrawn = 1 - drawn[-1:]
+    rounding = np.finfo(np.float32).eps * (np.exp(q) * (1 + np.abs(q))).sum()
+    never = log(np.where(undrawn > rounding, undrawn, 0.0))
+    left = np.logaddexp.accumulate(np.concatenate([never, q[::-1]]))[:0:-1]
     known = np.concatenate([np.full(1, -np.inf), np.logaddexp.accumulate(p)[:-1]])
     later = np.arange(len(p) - 1, -1, -1.0)  # in how many t the draw is one of those known
     return summarize(terms=np.logaddexp(known, p + left - q), shares=p + np.logaddexp(log(later), left - q))

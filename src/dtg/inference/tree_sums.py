@@ -6,7 +6,7 @@ counted, not summed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from math import exp, fsum, inf, isnan, log
 from typing import TYPE_CHECKING, Any
@@ -73,14 +73,17 @@ def by_proposal(model: DecoderModel, draws: Draws, constrained: bool | None) -> 
 
 
 def by_estimate(model: DecoderModel, draws: Draws, constrained: bool | None) -> Marginal:
-    """The importance-weighted estimate that fits how the trees were drawn."""
-    if draws.log_q is None or draws.drawn == "not at random":
-        missing = "their log q is not known" if draws.log_q is None else "they were not drawn at random"
+    """The importance-weighted estimate that fits how the trees were drawn; exact, if that has left none undrawn."""
+    if reason := why_no_estimate(draws):
         raise InputError(
-            f"no estimate can be made from these {len(draws.trees)} trees: {missing}. Use how='proposal', which gives a lower"
+            f"no estimate can be made from these {len(draws.trees)} trees: {reason}. Use how='proposal', which gives a lower"
             " bound, or a proposal that draws trees and tells their log q."
         )
+    assert draws.log_q is not None
     scores = score_distinct(model, draws.trees, constrained)
+    if draws.drawn == "without replacement" and len(scores) == count_projective(len(draws.trees[0])):
+        how = f"draws without replacement of all {number(len(scores), 'tree')}"
+        return summed(scores, "exact", how, draws=len(scores), **known_facts(model, constrained))
     estimator = from_independent_draws if draws.drawn == "independently" else from_ordered_draws
     estimate = estimator([scores[tree.heads] for tree in draws.trees], draws.log_q)
     count = len(draws.trees)
@@ -95,6 +98,13 @@ def by_estimate(model: DecoderModel, draws: Draws, constrained: bool | None) -> 
         draws=count,
         **known_facts(model, constrained),
     )
+
+
+def why_no_estimate(draws: Draws) -> str | None:
+    """What these draws lack that an estimate needs; None if nothing."""
+    if draws.log_q is None:
+        return "their log q is not known"
+    return "they were not drawn at random" if draws.drawn == "not at random" else None
 
 
 def combined(model: DecoderModel, words: Words, draws: Draws, options: BeamOptions) -> Marginal:
@@ -121,14 +131,23 @@ def describe(options: BeamOptions) -> str:
 
 
 def score_distinct(model: DecoderModel, trees: Iterable[DependencyTree], constrained: bool | None) -> Scores:
-    """log p(x, y) of each distinct tree: one call, so that trees share what they have in common."""
+    """log p(x, y) of each distinct tree of one sentence."""
     distinct = {tree.heads: tree for tree in trees}
-    within = [tree for tree in distinct.values() if is_reachable(model, tree)]
-    scores = dict.fromkeys(distinct, -inf)
-    for tree, score in zip(within, model.score(within, constrained) if within else [], strict=True):
+    return dict(zip(distinct, score_reachable(model, list(distinct.values()), constrained), strict=True))
+
+
+def score_reachable(
+    model: DecoderModel, trees: Sequence[DependencyTree], constrained: bool | None = None
+) -> list[float]:
+    """log p(x, y) of each tree, of any sentences: one call, so that trees share what they have in common."""
+    within = [place for place, tree in enumerate(trees) if is_reachable(model, tree)]
+    scores = [-inf] * len(trees)
+    found = model.score([trees[place] for place in within], constrained) if within else []
+    for place, score in zip(within, found, strict=True):
         if isnan(score):
-            raise InputError(f"log p(x, y) of {' '.join(tree.words)!r} is not a number. Are the model's weights?")
-        scores[tree.heads] = score
+            words = " ".join(trees[place].words)
+            raise InputError(f"log p(x, y) of {words!r} is not a number. Are the model's weights?")
+        scores[place] = score
     return scores
 
 
