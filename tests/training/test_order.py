@@ -20,7 +20,7 @@ def sampler(counts: Any, per_step: int = 1, **changes: Any) -> Sampler:
     return Sampler(counts, counts, toy_config(**changes), per_step)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     counts=st.lists(st.integers(1, 40), min_size=1, max_size=200),
     per_step=st.integers(1, 5),
