@@ -59,6 +59,8 @@ class Command:
         self.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
         self.monkeypatch.setenv("COLUMNS", "80")
         self.capture.readouterr()
+        # A shell that starts tests in the background has them ignore Ctrl-C.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         with pytest.raises(SystemExit) as end:
             main()
         stdout, stderr = self.capture.readouterr()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dtg.cli.evaluate_blimp import evaluate_blimp
+from dtg.cli.evaluate_ppl import evaluate_ppl
 from dtg.cli.evaluate_rerank import evaluate_rerank
 from dtg.cli.evaluate_sg import evaluate_sg
 from dtg.cli.options import JsonOption, RootsChoice, RootsOption, SkipInvalidOption, tell, with_progress
@@ -66,6 +67,7 @@ def evaluate_parser(
 evaluate.command("rerank", short_help="A parser's trees, chosen by a language model, against those of a treebank.")(
     evaluate_rerank
 )
+evaluate.command("ppl", short_help="A model's perplexity on sentences, by every convention.")(evaluate_ppl)
 evaluate.command("blimp", short_help="How often a model prefers the acceptable sentence of two.")(evaluate_blimp)
 evaluate.command("sg", short_help="SyntaxGym: whether a model is surprised where it should be.")(evaluate_sg)
 

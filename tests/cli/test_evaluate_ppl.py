@@ -1,0 +1,159 @@
+"""`dtg evaluate ppl` as a user meets it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from dtg.cli.evaluate_ppl import evaluate_ppl
+from dtg.errors import DtgError
+from dtg.model import DecoderModel
+from dtg.trees import projectivize, read_conllu
+from tests.cli.test_evaluate_parser import GOLD
+from tests.cli.test_rerank import interrupt
+from tests.inference.test_marginal import tiny
+from tests.parser.parsers import small_parser
+
+app = typer.Typer()
+app.command()(evaluate_ppl)
+FILES = ("results.json", "results.md", "sentences.csv")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    tiny("dtg").save(folder / "model")
+    tiny("txl-tokens").save(folder / "words")
+    small_parser().save(folder / "parser")
+    (folder / "gold.conllu").write_text(GOLD)
+    (folder / "text.txt").write_text("mice run\n\nthe cat\n")
+    (folder / "empty.txt").write_text("\n")
+    return folder
+
+
+def ppl(made: Path, *options: str | Path, model: str = "model") -> None:
+    app(["--model", str(made / model), "--beam", "20", *map(str, options)], standalone_mode=False)
+
+
+def results(out: Path) -> tuple[dict[str, Any], list[dict[str, str]]]:
+    with (out / "sentences.csv").open(encoding="utf-8", newline="") as file:
+        return json.loads((out / "results.json").read_text()), list(csv.DictReader(file))
+
+
+def test_a_treebank_with_a_parser(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ppl(made, "--conllu", made / "gold.conllu", "--parser", made / "parser", "--out", tmp_path / "out")
+    printed = capsys.readouterr()
+    assert "Perplexity of dtg on gold.conllu: 3 sentences, 9 words" in printed.out
+    assert "lifted 1 crossing arc in 1 sentence.\ntrees: up to 300 a sentence from " in printed.out
+    assert "left out: beam (--by joint,proposal,estimate,beam adds it, and takes longer)." in printed.out
+    assert "3 sentences in" in printed.err
+    content, rows = results(tmp_path / "out")
+    trees = [projectivize(tree).tree for tree in read_conllu(made / "gold.conllu")]
+    joint = DecoderModel.load(made / "model").score(trees)
+    assert [float(row["log_joint"]) for row in rows] == pytest.approx(joint, abs=1e-5)
+    assert [row["sent_id"] for row in rows] == [f"gold.conllu:{number}" for number in (1, 2, 3)]
+    assert [row["proposal_trees"] for row in rows] == ["30", "1", "30"]  # all there are: fewer than 300
+    found = content["perplexities"]
+    assert list(found) == ["joint", "proposal", "estimate"]
+    assert found["joint"]["per_word_and_end"]["value"] == pytest.approx(math.exp(-sum(joint) / 12), rel=1e-5)
+    assert found["joint"]["per_word"]["value"] > found["proposal"]["per_word"]["value"]
+    assert found["estimate"]["exact_sentences"] == 3
+    assert (content["kind"], content["format_version"], content["seconds"]) == ("ppl", 1, None)
+    assert (content["given"]["name"], content["lifted_arcs"], content["words"]) == ("dtg", 1, 9)
+    assert content["settings"]["by"] == list(found) and content["settings"]["trees"] == 300
+    assert "beam" not in content["settings"]
+    page = (tmp_path / "out" / "results.md").read_text()
+    assert page.startswith("# Perplexity of dtg on gold.conllu") and "| proposal | ≤ |" in page
+
+
+def test_an_interrupted_run_goes_on_to_the_same_bytes(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("dtg.cli.evaluate_ppl.GROUP", 1)
+    options: list[str | Path] = ["--conllu", made / "gold.conllu", "--parser", made / "parser", "--trees", "5"]
+    options += ["--by", "joint,proposal,estimate,beam", "--out"]
+    ppl(made, *options, tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        computed = interrupt(patch, at=4)  # the proposal's trees of the second sentence
+        ppl(made, *options, tmp_path / "parts")
+        assert f"{tmp_path / 'parts'} is not finished. The same command goes on." in capsys.readouterr().err
+        assert not (tmp_path / "parts" / "results.json").exists()
+        ppl(made, *options, tmp_path / "parts")
+        assert len(computed) == 8  # two for each sentence; those of the second again
+    for name in FILES:
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "parts" / name).read_bytes()
+    capsys.readouterr()
+    ppl(made, *options, tmp_path / "parts")
+    assert "everything had been computed before" in capsys.readouterr().err
+    with pytest.raises(DtgError, match=r"other settings\.\nseed is 1, and was 0"):
+        ppl(made, *options, tmp_path / "parts", "--seed", "1")
+
+
+def test_a_text_by_beam(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ppl(made, "--text", made / "text.txt", "--tokenized", "--by", "beam", "--name", "mine", "--out", tmp_path / "out")
+    printed = capsys.readouterr()
+    assert "Perplexity of mine on text.txt: 2 sentences, 4 words" in printed.out
+    assert (
+        "search: beam 20, word beam 6.\nleft out: joint (--text has no trees).\nleft out: proposal, estimate (not in --by).\n"
+        in printed.out
+    )
+    assert "1 empty line" in printed.err
+    content, rows = results(tmp_path / "out")
+    assert [row["sentence_id"] for row in rows] == ["1", "3"] and "sent_id" not in rows[0]
+    assert list(content["perplexities"]) == ["beam"]
+    model = DecoderModel.load(made / "model")
+    exact = [model.marginal(words, "exact").log_probability for words in (("mice", "run"), ("the", "cat"))]
+    assert [float(row["log_beam"]) for row in rows] == pytest.approx(exact, abs=1e-5)
+    assert content["perplexities"]["beam"]["per_word_without_end"]["value"] > 1
+
+
+def test_a_model_without_trees(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ppl(made, "--conllu", made / "gold.conllu", "--limit", "2", "--out", tmp_path / "out", model="words")
+    printed = capsys.readouterr().out
+    assert "sentences: the first 2 of the file." in printed and "left out" not in printed
+    content, rows = results(tmp_path / "out")
+    assert list(content["perplexities"]) == ["exact"] and len(rows) == 2
+    assert not any("joint" in name or "beam" in name or "proposal" in name for name in rows[0])
+    assert content["perplexities"]["exact"]["kind"] == "exact"
+    ppl(made, "--conllu", made / "gold.conllu", "--parser", made / "parser", "--sample", "1", model="words")
+    printed = capsys.readouterr().out
+    assert "sentences: a sample of 1, seed 0.\nleft out: joint, proposal, estimate (the model has no trees)." in printed
+
+
+def test_trees_of_a_file_give_no_estimate(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options: list[str | Path] = ["--conllu", made / "gold.conllu", "--parser", made / "gold.conllu"]
+    ppl(made, *options)
+    printed = capsys.readouterr().out
+    assert "left out: estimate (not possible with these trees: their log q is not known)." in printed
+    assert "\nproposal  ≤" in printed and "\nestimate" not in printed
+    with pytest.raises(DtgError, match="--by estimate cannot be had from the trees of this --parser: their log q"):
+        ppl(made, *options, "--by", "proposal,estimate")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "give a treebank with --conllu FILE or sentences with --text FILE, and not both"),
+        (("--conllu", "gold.conllu", "--text", "text.txt"), "and not both"),
+        (("--conllu", "gold.conllu", "--tokenized"), "--tokenized is about plain text"),
+        (("--conllu", "none.conllu"), "cannot read .*none.conllu"),
+        (("--text", "none.txt"), "cannot read .*none.txt: there is no such file"),
+        (("--text", "empty.txt"), r"empty.txt has no sentences"),
+        (("--conllu", "gold.conllu", "--sample", "4"), "a sample of 4 sentences is asked for, but there are 3"),
+        (("--conllu", "gold.conllu", "--by", "joint,guess"), "no choice for --by called 'guess'. Known: joint, proposal"),
+        (("--conllu", "gold.conllu", "--by", ","), "--by names no kind of probability"),
+        (("--text", "text.txt", "--tokenized", "--by", "joint"), "--by joint needs trees, and --text has none"),
+        (("--conllu", "gold.conllu", "--by", "beam", "--parser", "parser"), "which --by beam does not use"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked(made: Path, options: Sequence[str], message: str) -> None:
+    files = [str(made / option) if (made / option).exists() or "." in option else option for option in options]
+    with pytest.raises(DtgError, match=message):
+        ppl(made, *files)

@@ -1,0 +1,209 @@
+"""Perplexities computed by hand, and log-probabilities of sentences against sums over every tree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dtg.errors import InputError
+from dtg.evaluation.perplexity import Perplexity, summarize
+from dtg.evaluation.perplexity_report import Report
+from dtg.evaluation.perplexity_rows import COLUMNS, By, GivenSentence, Measuring, measure
+from dtg.evaluation.perplexity_sentences import choose
+from dtg.inference.options import BeamOptions
+from dtg.inference.proposals import Draws
+from dtg.inference.reranking import sentence_generator
+from dtg.model import DecoderModel
+from dtg.trees import DependencyTree
+from dtg.trees.enumeration import enumerate_projective
+from tests.inference.test_marginal import SENTENCE, Tempered, tiny
+
+ROWS = [
+    {"words": 3, "pieces": 4, "log_beam": -6.0, "log_beam_beginning": -5.0},
+    {"words": 5, "pieces": 8, "log_beam": -12.0, "log_beam_beginning": -11.0},
+]
+BEAM = BeamOptions(beam=50, word_beam=50)  # holds everything that is searched here
+TREES = [
+    DependencyTree(SENTENCE[:3], (2, 0, 2)),
+    DependencyTree(("mice",), (0,)),
+    DependencyTree(("a", "cat"), (2, 0)),
+]
+GIVEN = [GivenSentence(number, tree.words, f"s{number}", tree) for number, tree in enumerate(TREES, start=1)]
+
+
+def test_every_convention_by_hand() -> None:
+    found = summarize(ROWS, "beam")
+    assert {name: measured.value for name, measured in found.perplexities.items()} == pytest.approx(
+        {
+            "per_word": math.exp(18 / 8),
+            "per_word_and_end": math.exp(18 / 10),
+            "per_word_without_end": math.exp(16 / 8),
+            "per_piece": math.exp(18 / 12),
+            "per_piece_and_end": math.exp(18 / 14),
+            "per_piece_without_end": math.exp(16 / 12),
+        }
+    )
+    assert found.bits_per_word.value == pytest.approx(18 / 8 / math.log(2))
+    assert (found.kind, found.sentences, found.words, found.pieces, found.without) == ("lower bound", 2, 8, 12, 0)
+    assert found.log_probability == -18.0
+    # Of two sentences, a quarter of the resamples has the first twice and a quarter the second.
+    per_word = found.perplexities["per_word"]
+    assert (per_word.low, per_word.high) == pytest.approx((math.exp(6 / 3), math.exp(12 / 5)))
+    assert (found.bits_per_word.low, found.bits_per_word.high) == pytest.approx((2 / math.log(2), 2.4 / math.log(2)))
+
+
+def test_what_does_not_apply_is_left_out() -> None:
+    rows: list[dict[str, Any]] = [
+        {"words": 2, "pieces": 2, "log_joint": -4.0}, {"words": 1, "pieces": 1, "log_joint": None}
+    ]  # fmt: skip
+    found = summarize(rows, "joint")
+    assert set(found.perplexities) == {"per_word", "per_word_and_end", "per_piece", "per_piece_and_end"}
+    assert (found.sentences, found.words, found.without) == (1, 2, 1)
+    assert found.perplexities["per_word"].value == pytest.approx(math.exp(2))
+    assert not {"trees", "standard_error", "effective_sample_size", "per_word_without_end"} & set(found.as_dict())
+    with pytest.raises(InputError, match="no sentence of 1 has a probability by 'joint'"):
+        summarize(rows[1:], "joint")
+
+
+def estimated(log_p: float | None, error: float | None, size: float | None, trees: int = 10) -> dict[str, Any]:
+    return {
+        "words": 2, "pieces": 2, "log_estimate": log_p, "estimate_error": error, "effective_sample_size": size,
+        "proposal_trees": trees,
+    }  # fmt: skip
+
+
+def test_how_far_an_estimate_can_be_trusted() -> None:
+    rows = [
+        {**estimated(-4.0, 0.3, 5.0, trees=40), "log_proposal": -4.1, "log_beam": -3.9},  # too low
+        {**estimated(-4.0, 0.4, 6.0), "log_proposal": -4.1, "log_beam": None},
+        {**estimated(-4.0, 0.0, None), "log_beam": -4.0 + 1e-9},  # exact
+        estimated(None, None, None),
+    ]
+    found = summarize(rows, "estimate")
+    assert found.drawn is not None
+    assert (found.drawn.exact_sentences, found.drawn.below_bound) == (1, 1)
+    assert found.drawn.standard_error == pytest.approx(0.5)
+    assert (found.drawn.effective_sample_size, found.trees, found.without) == (5.5, 20.0, 1)
+    unknown = summarize([*rows, estimated(-4.0, None, 1.0)], "estimate")  # from one draw
+    assert unknown.drawn is not None and unknown.drawn.standard_error is None
+
+
+def every_tree(words: Sequence[str], *_: Any) -> Draws:
+    trees = tuple(DependencyTree(tuple(words), heads) for heads in enumerate_projective(len(words)))
+    return Draws(trees, (-math.log(len(trees)),) * len(trees), "without replacement")
+
+
+EVERY_TREE: Any = SimpleNamespace(propose=every_tree)
+
+
+def measured(model: DecoderModel, *by: By, proposal: Any = EVERY_TREE, **options: Any) -> list[dict[str, Any]]:
+    return measure(model, GIVEN, Measuring(by, BEAM, proposal, **options))
+
+
+def test_with_all_trees_everything_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """joint < proposal = estimate = beam = the sum over all trees, each of which is scored once."""
+    model, scored = tiny("dtg"), list[int]()
+    score = DecoderModel.score
+
+    def counted(self: DecoderModel, trees: Sequence[DependencyTree], *more: Any) -> list[float]:
+        scored.append(len(trees))
+        return score(self, trees, *more)
+
+    monkeypatch.setattr(DecoderModel, "score", counted)
+    rows = measured(model, "joint", "proposal", "estimate", "beam")
+    assert scored == [3, 7, 1, 2]
+    for row, tree, joint in zip(rows, TREES, score(model, TREES), strict=True):
+        exact = model.marginal(tree.words, "exact").log_probability
+        assert row["log_joint"] == pytest.approx(joint, abs=1e-9)
+        assert [row["log_proposal"], row["log_estimate"], row["log_beam"]] == pytest.approx([exact] * 3, abs=1e-9)
+        assert (row["log_joint"] < exact - 1e-6) == (len(tree) > 1)
+        assert row["log_beam"] < row["log_beam_beginning"]  # the sentence might have gone on
+        assert (row["estimate_error"], row["effective_sample_size"]) == (0.0, None)
+        assert (row["words"], row["text"]) == (len(tree), " ".join(tree.words))
+        assert row["pieces"] >= row["words"]
+    assert [row["proposal_trees"] for row in rows] == [7, 1, 2]
+    assert set(rows[0]) == {column.name for column in COLUMNS if "exact" not in column.name}
+
+
+def test_some_trees_give_a_bound_and_an_estimate() -> None:
+    model = tiny("dtg")
+    proposal = Tempered(model, 0.5, "without replacement")
+    row = measured(model, "proposal", "estimate", proposal=proposal, trees=4, seed=3)[0]
+    words = GIVEN[0].words
+    options: dict[str, Any] = {"proposal": proposal, "trees": 4}
+    expected = model.marginal(words, "estimate", **options, generator=sentence_generator(words, 3))
+    assert (row["log_estimate"], row["log_proposal"]) == (expected.log_probability, expected.lower_bound)
+    assert (row["estimate_error"], row["effective_sample_size"], row["proposal_trees"]) == (
+        expected.standard_error, expected.effective_sample_size, 4
+    )  # fmt: skip
+    assert "log_joint" not in row and "log_beam" not in row
+    given: Any = SimpleNamespace(propose=lambda words, *_: Draws(every_tree(words).trees[:2]))
+    row = measured(model, "proposal", "estimate", proposal=given)[0]
+    assert row["log_estimate"] is None and row["log_proposal"] < expected.log_probability + 1
+
+
+def test_a_model_without_trees_is_exact() -> None:
+    model = tiny("txl-tokens")
+    rows = measured(model, "exact")
+    for row, score, found in zip(rows, model.score(TREES), model.surprisal([one.words for one in GIVEN]), strict=True):
+        assert row["log_exact"] == pytest.approx(score, abs=1e-9)
+        assert row["log_exact_beginning"] == pytest.approx(-float(found.surprisals.sum()), abs=1e-9)
+    assert [name for name in rows[0] if name.startswith(("log_", "proposal"))] == ["log_exact", "log_exact_beginning"]
+
+
+def test_a_tree_out_of_reach_has_no_logarithm() -> None:
+    far = DependencyTree(("a", "cat", "saw", "mice"), (4, 1, 1, 0))  # from mice over saw and cat to a
+    rows = measure(
+        tiny("dtg-swift", distance_limit=1), [GivenSentence(1, far.words, "far", far)], Measuring(("joint",), BEAM)
+    )
+    assert rows[0]["log_joint"] is None
+
+
+def report(*found: Perplexity, rows: Sequence[dict[str, Any]] = ROWS) -> Report:
+    return Report("mine", "some/dev.conllu", rows, found, ("left out: joint (no trees).",))
+
+
+def test_the_table() -> None:
+    rows: list[dict[str, Any]] = [{**row, "log_joint": row["log_beam"] - 1, "lifted_arcs": 2} for row in ROWS]
+    rows[0]["log_joint"] = None
+    about = report(summarize(rows, "joint"), summarize(rows, "beam"), rows=rows)
+    titles, cells = about.cells(counts=True)
+    assert titles[:5] == ["", "", "per word", "+ <END>", "no <END>"]
+    assert cells[0] == [
+        "joint", "=", "13.46", "8.73", "", "5.08", "4.24", "", "3.751", "13.46 to 13.46", "1", "5", "8"
+    ]  # fmt: skip
+    assert cells[1][:5] == ["beam", "≤", "9.49", "6.05", "7.39"]
+    assert about.title == "Perplexity of mine on dev.conllu: 2 sentences, 8 words, 12 pieces"
+    assert about.lines()[-3:] == [
+        "joint: without 1 sentence whose trees have probability 0, which would make it infinite.",
+        "lifted 4 crossing arcs in 2 sentences.",
+        "left out: joint (no trees).",
+    ]
+    assert "| beam | ≤ | 9.49 | 6.05 | 7.39 |" in about.markdown()
+
+
+def test_only_what_is_there_is_explained() -> None:
+    rows = [{"words": 2, "pieces": 2, "log_joint": -400.0}]
+    titles, _ = report(summarize(rows, "joint"), rows=rows).cells(counts=False)
+    assert titles == ["", "", "per word", "+ <END>", "per piece", "+ <END>", "bits/word", "95%"]
+    lines = report(summarize(rows, "joint"), rows=rows).lines()
+    assert not any(line.startswith(("no <END>", "beam", "lifted")) for line in lines)
+
+
+def test_choosing_sentences() -> None:
+    every = [GivenSentence(number, ("w", str(number % 7))) for number in range(1, 101)]
+    assert choose(iter(every)) == every
+    assert choose(every, limit=3) == every[:3]
+    some = choose(every, sample=20, seed=1)
+    assert len(some) == 20 and some == sorted(some, key=lambda one: one.sentence_id)
+    assert set(choose(every, sample=5, seed=1)) < set(some)
+    assert set(choose(every, sample=20, seed=2)) != set(some)
+    assert choose(every, sample=100) == every
+    with pytest.raises(InputError, match="a sample of 101 sentences is asked for, but there are 100"):
+        choose(every, sample=101)
+    with pytest.raises(InputError, match="give one of them"):
+        choose(every, sample=1, limit=1)
