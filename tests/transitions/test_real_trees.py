@@ -19,9 +19,9 @@ PARTS = 4
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", [0, 2])
 def test_amalgum_oracle_and_back(part: int) -> None:
-    """200,000 sentences, in parts that run side by side."""
+    """Every second one of 200,000 sentences, in parts that run side by side."""
     round_trips(LARGE, part, PARTS)
 
 

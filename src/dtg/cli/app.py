@@ -14,6 +14,7 @@ from dtg.cli.info import info
 from dtg.cli.inspect import inspect
 from dtg.cli.parse import parse
 from dtg.cli.prepare import SeveralFiles, prepare
+from dtg.cli.report import report
 from dtg.cli.rerank import rerank
 from dtg.cli.score import score
 from dtg.cli.surprisal import surprisal
@@ -30,12 +31,13 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("inspect", short_help="What a model reads, attends to and predicts, row by row.")(inspect)
-app.command("info", short_help="What is in a treebank.")(info)
-app.command("prepare", short_help="Turn treebanks into a corpus to train on.", cls=SeveralFiles)(prepare)
+app.command("info", short_help="What comes with dtg, what a model or parser is, what is in a treebank.")(info)
+app.command("prepare", short_help="Turn treebanks or plain text into a corpus to train on.", cls=SeveralFiles)(prepare)
 app.command("train", short_help="Train a model, resumably.")(train)
 app.command("train-parser", short_help="Train a parser, resumably.")(train_parser)
 app.command("parse", short_help="Trees for sentences that have none.")(parse)
 app.command("rerank", short_help="The best of a parser's trees by a language model.")(rerank)
+app.command("report", short_help="Every model's results side by side, as a page.")(report)
 app.command("surprisal", short_help="How surprising each word of a text is.")(surprisal)
 app.command("score", short_help="Log-probabilities of trees or sentences.")(score)
 app.command("generate", short_help="Sentences that a model makes up, with their trees.")(generate)

@@ -1,0 +1,71 @@
+"""A page as Markdown: sections in, text out, with links to the pictures and the tables beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from dtg.evaluation.blimp.markdown import table as table_lines
+from dtg.evaluation.report.page import Block, Cell, Figure, Page, Table, letters, marks
+
+SPECIAL = re.compile(r"[\\`*_<>]|(?<=\])\(|&(?=#?\w+;)")
+
+
+def markdown(page: Page, pictures: Mapping[str, str]) -> str:
+    """The whole page. Pictures that could not be drawn are left out, folded tables are linked."""
+    parts = [f"# {escaped(page.title)}\n", *(block_text(block, pictures) for block in page.introduction)]
+    for section in page.sections:
+        parts.append(f"## {section.title}\n")
+        parts += [block_text(block, pictures) for block in section.blocks]
+    return "\n".join(part for part in parts if part)
+
+
+def block_text(block: Block, pictures: Mapping[str, str]) -> str:
+    """One block, with an empty line to come after it."""
+    if isinstance(block, Table):
+        return table_text(block)
+    if isinstance(block, Figure):
+        return figure_text(block) if block.name in pictures else ""
+    lines = [inline(item) for item in block.items]
+    return "".join(f"- {line}\n" for line in lines) if len(lines) > 1 else f"{lines[0]}\n"
+
+
+def table_text(table: Table) -> str:
+    link = f"([{table.name}.csv](tables/{table.name}.csv))"
+    title = f"**{escaped(table.title)}** {link}\n"
+    if table.is_folded:
+        return title
+    of = table.letters()
+    header, *rows = ([cell_text(cell, of) for cell in row] for row in (table.header, *table.rows))
+    return f"{title}\n{table_lines(header, rows)}{notes_text(of)}"
+
+
+def figure_text(figure: Figure) -> str:
+    links = ", ".join(f"[{suffix}](figures/{figure.name}.{suffix})" for suffix in ("svg", "pdf"))
+    picture = f"![{escaped(figure.description).replace(']', chr(92) + ']')}](figures/{figure.name}.svg)"
+    return f"{picture}\n\n**{escaped(figure.title)}** ({links})\n{notes_text(letters(figure.notes))}"
+
+
+def notes_text(of: Mapping[str, str]) -> str:
+    return "".join(f"\n({letter}) {inline(note)}\n" for note, letter in of.items())
+
+
+def cell_text(cell: Cell, of: Mapping[str, str]) -> str:
+    return escaped(cell.text) + marks(cell.notes, of)
+
+
+def inline(text: str) -> str:
+    """A text whose backticks enclose code."""
+    return "`".join(part if is_code else escaped(part) for part, is_code in code_parts(text))
+
+
+def code_parts(text: str) -> Iterable[tuple[str, bool]]:
+    """What is between backticks, in turn outside and inside of them."""
+    parts: Sequence[str] = text.split("`")
+    return ((part, place % 2 == 1) for place, part in enumerate(parts))
+
+
+def escaped(text: str) -> str:
+    """Any text, so that it is shown as it is."""
+    one_line = re.sub(r"\s+", " ", text)
+    return SPECIAL.sub(lambda found: "&amp;" if found[0] == "&" else f"\\{found[0]}", one_line)

@@ -1,0 +1,102 @@
+"""Two models on the same items: the first model and each other in, the paper's overlap table and McNemar's test out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dtg.errors import InputError
+from dtg.evaluation.blimp.columns import scored_pair
+from dtg.evaluation.blimp.comparison import compare as compare_pairs
+from dtg.evaluation.blimp.markdown import p_value
+from dtg.evaluation.blimp.reporting import PAIRS
+from dtg.evaluation.report.cells import absent, difference, missing, number, texts
+from dtg.evaluation.report.comparing import Basis, basis_of, unlike
+from dtg.evaluation.report.finding import Found, Kind
+from dtg.evaluation.report.models import Model
+from dtg.evaluation.report.page import Block, Cell, Section, Table, Text, quoted
+from dtg.evaluation.sg.comparison import compare as compare_items
+from dtg.evaluation.sg.formulas import Verdict
+from dtg.evaluation.sg.reporting import VERDICTS
+from dtg.evaluation.sg.table_rows import number_in, read_rows
+from dtg.evaluation.sg.verdicts import ItemResult
+
+Counts = Mapping[str, Any]  # both, only_first, only_second, neither, difference, interval, p
+Compare = Callable[[Found, Found], Iterable[tuple[str, Counts, tuple[str, ...]]]]  # names of groups, counts, and notes
+HEADER = ("first", "second", "items", "first − second", "both right", "only first", "only second", "neither", "p")
+EXPLAINED = (
+    "Differences are points of a hundred, with 95 % intervals of the paired bootstrap. p is of McNemar's test, exact and "
+    "two-sided: how likely so uneven a split of the items that only one model gets right would be if neither were better.",
+    "It says nothing about other seeds of the same models, and is not corrected for there being several comparisons.",
+)
+
+
+def paired_section(models: Sequence[Model]) -> Section:
+    """The first model against each other."""
+    if len(models) < 2:
+        return Section("Paired comparisons", (Text(("There is only one model.",)),))
+    first, *others = models
+    tables: list[Block] = []
+    benchmarks: tuple[tuple[Kind, str, Compare], ...] = (
+        ("sg", "SyntaxGym, first prediction.", syntaxgym),
+        ("blimp", "BLiMP, by log p of the sentence.", blimp),
+    )
+    for kind, title, compared in benchmarks:
+        if any(kind in model.results for model in models):
+            rows = [row for other in others for row in rows_of(first, other, kind, compared)]
+            tables.append(Table(f"paired-{kind}", title, texts(*HEADER), rows))
+    if not tables:
+        return Section("Paired comparisons", (Text(("These need results of SyntaxGym or BLiMP.",)),))
+    return Section("Paired comparisons", (*tables, Text(EXPLAINED)))
+
+
+def rows_of(first: Model, second: Model, kind: Kind, compared: Compare) -> list[list[Cell]]:
+    """What the two are compared on; or why they are not."""
+    names = [Cell(first.name), Cell(second.name)]
+    if kind not in first.results or kind not in second.results:
+        return [[*names, missing(kind), *[absent()] * 6]]
+    ours, theirs = first.results[kind], second.results[kind]
+    try:
+        found = list(compared(ours, theirs))
+    except InputError as error:
+        return [[*names, absent(f"Not compared: {error}"), *[absent()] * 6]]
+    bases = [Basis((), basis_of(one).method) for one in (ours, theirs)]  # the items are the same
+    _, other_way = unlike(bases, f"Not found as for {quoted(first.name)}")
+    return [
+        [
+            *names,
+            Cell(name, notes),
+            difference(counts["difference"], counts["interval"], other_way),
+            *(number(counts[which]) for which in ("both", "only_first", "only_second", "neither")),
+            Cell(p_value(counts["p"]), number=counts["p"]),
+        ]
+        for name, counts, notes in found
+    ]
+
+
+def syntaxgym(first: Found, second: Found) -> Iterable[tuple[str, Counts, tuple[str, ...]]]:
+    """All items, and those of each circuit."""
+    if first.settings["data_sha256"] != second.settings["data_sha256"]:
+        raise InputError("the suites are not the same.")
+    comparison = compare_items(verdicts_in(first.place), verdicts_in(second.place), "first")
+    for one in (comparison.overall, *comparison.circuits):
+        yield one.name, one.as_dict(), ()
+
+
+def verdicts_in(folder: Path) -> list[ItemResult]:
+    """Those of a folder of SyntaxGym results."""
+    verdicts: dict[tuple[str, int], tuple[Verdict, ...]] = {}
+    for where, row in read_rows(folder / VERDICTS):
+        item, holds, ties = (int(number_in(row, name, int, where) or 0) for name in ("item", "holds", "ties"))
+        verdicts[row["suite"], item] = (*verdicts.get((row["suite"], item), ()), Verdict(bool(holds), ties))
+    return [ItemResult(suite, item, some) for (suite, item), some in verdicts.items()]
+
+
+def blimp(first: Found, second: Found) -> Iterable[tuple[str, Counts, tuple[str, ...]]]:
+    """All pairs that both have scored."""
+    places = {"the first": first.place, "the second": second.place}
+    scored = {name: [scored_pair(row) for _, row in read_rows(place / PAIRS)] for name, place in places.items()}
+    comparison = compare_pairs(scored, "sentence")
+    counts = comparison.tests[0].as_dict()
+    yield "all pairs", {**counts, "only_first": counts["only_a"], "only_second": counts["only_b"]}, comparison.notes

@@ -1,0 +1,110 @@
+"""A folder with a report: everything that was gathered in, pages, pictures and tables out.
+
+FOLDER/report.html     the page, in one file
+FOLDER/report.md       the same as Markdown
+FOLDER/figures/*.svg, *.pdf
+FOLDER/tables/*.csv    numbers as they are in the results, unrounded
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from dtg.errors import InputError, MissingExtraError
+from dtg.evaluation.report.blimp import blimp_section
+from dtg.evaluation.report.conventions import conventions_section
+from dtg.evaluation.report.html import html
+from dtg.evaluation.report.markdown import markdown
+from dtg.evaluation.report.models import Gathered
+from dtg.evaluation.report.overview import Headlines, overview
+from dtg.evaluation.report.page import MISSING, Cell, Figure, Page, Table, Text
+from dtg.evaluation.report.paired import paired_section
+from dtg.evaluation.report.parsers import parser_section
+from dtg.evaluation.report.perplexities import perplexity_section
+from dtg.evaluation.report.representations import representation_section
+from dtg.evaluation.report.reranking import reranking_section
+from dtg.evaluation.report.syntaxgym import syntaxgym_section
+from dtg.evaluation.report.training import training_section
+from dtg.evaluation.results import write_rows, write_text
+from dtg.tables.columns import Column, Value
+
+HTML, MARKDOWN = "report.html", "report.md"
+LEGEND = "–: there is no such number. (a), (b): see the note below the table or picture."
+NO_PICTURES = "Pictures are left out: they need matplotlib, `pip install 'dtg[draw]'`."
+
+
+def page_of(gathered: Gathered) -> Page:
+    """Everything that is told."""
+    models = gathered.models
+    headlines = Headlines.of(models)
+    names = ", ".join(model.name for model in models) or "parsers only"
+    sections = (
+        overview(models, headlines),
+        syntaxgym_section(models),
+        blimp_section(models),
+        paired_section(models),
+        reranking_section(models),
+        parser_section(models, gathered.parsers, headlines),
+        representation_section(models, headlines),
+        perplexity_section(models),
+        training_section(models),
+        conventions_section(gathered),
+    )
+    return Page(f"Language models: {names}", (Text((LEGEND,)),), sections)
+
+
+def write_report(folder: Path, page: Page) -> bool:
+    """Write all files; false if matplotlib is not there to draw the pictures."""
+    check_folder(folder)
+    for name in ("figures", "tables"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    blocks = [block for section in page.sections for block in section.blocks]
+    for block in blocks:
+        if isinstance(block, Table):
+            write_table(folder / "tables" / f"{block.name}.csv", block)
+    figures = [block for block in blocks if isinstance(block, Figure)]
+    pictures: dict[str, str] = {}
+    try:
+        for figure in figures:
+            for suffix in ("pdf", "svg"):
+                figure.draw(folder / "figures" / f"{figure.name}.{suffix}")
+            pictures[figure.name] = (folder / "figures" / f"{figure.name}.svg").read_text(encoding="utf-8")
+    except MissingExtraError:
+        page = Page(page.title, (*page.introduction, Text((NO_PICTURES,))), page.sections)
+    write_text(folder / MARKDOWN, markdown(page, pictures))
+    write_text(folder / HTML, html(page, pictures))
+    return len(pictures) == len(figures)
+
+
+def check_folder(folder: Path) -> None:
+    """Raise if there is something else in the way."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"cannot write a report to {folder}: it is a file. Name a folder.")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / HTML).is_file():
+        raise InputError(f"{folder} is not empty, and has no report in it. Name another folder, or empty it.")
+
+
+def write_table(path: Path, table: Table) -> None:
+    """The table's numbers, unrounded; intervals have columns of their own, and notes the last one."""
+    has_interval = [any(row[place].interval for row in table.rows) for place in range(len(table.header))]
+    columns: list[Column] = []
+    for cell, is_wide in zip(table.header, has_interval, strict=True):
+        columns += [Column(cell.text, float, "")]
+        columns += [Column(f"{cell.text}, {end}", float, "") for end in ("low", "high")] if is_wide else []
+    rows = []
+    for row in table.rows:
+        values: list[Value] = []
+        for cell, is_wide in zip(row, has_interval, strict=True):
+            values.append(exact(cell))
+            values += (cell.interval or (None, None)) if is_wide else ()
+        rows.append((*values, " ".join(distinct(note for cell in row for note in cell.notes))))
+    write_rows(path, [*columns, Column("notes", str, "")], rows)
+
+
+def exact(cell: Cell) -> Value:
+    return cell.number if cell.number is not None else None if cell.text == MISSING else cell.text
+
+
+def distinct(notes: Iterable[str]) -> Sequence[str]:
+    return list(dict.fromkeys(notes))

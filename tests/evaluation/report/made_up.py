@@ -1,0 +1,209 @@
+"""Results of models that do not exist, in the files that evaluations write."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dtg.evaluation.blimp.columns import PAIR_COLUMNS, pair_row
+from dtg.evaluation.blimp.lines import Pair
+from dtg.evaluation.blimp.reporting import PAIRS
+from dtg.evaluation.blimp.reporting import Report as BlimpReport
+from dtg.evaluation.blimp.scored import CONVENTIONS, ScoredPair
+from dtg.evaluation.blimp.scores import score
+from dtg.evaluation.perplexity import summarize
+from dtg.evaluation.perplexity_report import Report as PerplexityReport
+from dtg.evaluation.perplexity_rows import By
+from dtg.evaluation.reranking import COLUMNS, RerankedSentence
+from dtg.evaluation.reranking import summarize as summarize_reranking
+from dtg.evaluation.results import results_content, write_results, write_rows
+from dtg.evaluation.sg import score_items
+from dtg.evaluation.sg.formulas import Verdict
+from dtg.evaluation.sg.reporting import VERDICTS
+from dtg.evaluation.sg.reporting import Report as SyntaxGymReport
+from dtg.evaluation.sg.surprisals import VERDICT_COLUMNS, verdict_rows
+from dtg.evaluation.sg.verdicts import ItemResult
+from dtg.tables.sidecar import Sidecar
+
+SUITES = {"number_prep": 6, "npz_obj": 5, "cleft": 4}
+PARADIGMS = {"passive_1": ("syntax", "argument_structure"), "npi_present_1": ("semantics", "npi_licensing")}
+BEAM = {"by": "beam", "beam": 100, "word_beam": 10}
+
+
+def settings(command: str, name: str, family: str, **more: Any) -> dict[str, Any]:
+    """What decides the numbers; the model's hash follows from its name."""
+    sha256 = name.encode().hex().ljust(64, "0")[:64]
+    common = {"command": command, "dtg": "0.1.0", "family": family, "model_sha256": sha256, "data_sha256": "d" * 64}
+    return {**common, **more, "device": "cpu"}
+
+
+def given(name: str, data: str) -> dict[str, Any]:
+    return {"model": f"runs/{name}/best", "data": data, "name": name}
+
+
+def write_sg(
+    folder: Path,
+    name: str,
+    seed: int,
+    family: str = "dtg",
+    suites: Mapping[str, int] = SUITES,
+    share: float = 0.7,
+    **more: Any,
+) -> dict[str, Any]:
+    """Each item is right by chance; `seed` says which."""
+    chance = random.Random(seed)
+    results = [
+        ItemResult(suite, item, (Verdict(chance.random() < share, 0),))
+        for suite, n in suites.items()
+        for item in range(1, n + 1)
+    ]
+    report = SyntaxGymReport(
+        name,
+        "made up",
+        (),
+        "first",
+        results,
+        {"first": score_items(results, "first"), "all": score_items(results, "all")},
+    )
+    folder.mkdir(parents=True)
+    write_rows(folder / VERDICTS, VERDICT_COLUMNS, verdict_rows(results))
+    used = settings("evaluate sg", name, family, **{**BEAM, **more})
+    return written(folder, results_content("sg", used, given(name, "syntaxgym"), report.as_dict()))
+
+
+def write_blimp(
+    folder: Path,
+    name: str,
+    seed: int,
+    family: str = "dtg",
+    pairs: Sequence[Pair] | None = None,
+    share: float = 0.7,
+    **more: Any,
+) -> dict[str, Any]:
+    """Each pair is right by chance; `seed` says which."""
+    chance = random.Random(seed)
+    some = pairs or [
+        Pair(uid, str(number), field, term, f"good {number}", f"bad {number}", None, None)
+        for uid, (field, term) in PARADIGMS.items()
+        for number in range(10)
+    ]
+    scored = [ScoredPair(pair, -20.0, -20.0 - (1 if chance.random() < share else -1), 4, 4) for pair in some]
+    report = BlimpReport(
+        name, "made up", (), scored, {convention: score(scored, convention) for convention in CONVENTIONS}
+    )
+    folder.mkdir(parents=True)
+    write_rows(folder / PAIRS, PAIR_COLUMNS, map(pair_row, scored))
+    used = settings("evaluate blimp", name, family, **{**BEAM, **more})
+    return written(folder, results_content("blimp", used, given(name, "blimp"), report.as_dict()))
+
+
+def write_ppl(
+    folder: Path, name: str, level: float, family: str = "dtg", by: Sequence[By] = ("joint", "proposal"), **more: Any
+) -> dict[str, Any]:
+    """`level` is the mean of -log p of a word, in nats."""
+    lengths, chance = random.Random(0), random.Random(name)
+    rows = []
+    for number in range(1, 21):
+        words = lengths.randrange(3, 30)
+        row: dict[str, Any] = {
+            "sentence_id": number,
+            "text": "a " * words,
+            "words": words,
+            "pieces": words + words // 3,
+        }
+        for kind in by:
+            row[f"log_{kind}"] = -words * (level + chance.gauss(0, 0.2) + 0.1 * (kind == "joint"))
+            row["proposal_trees"] = 300
+        rows.append({**row, "estimate_error": 0.1, "effective_sample_size": 12.0})
+    report = PerplexityReport(name, "dev.conllu", rows, [summarize(rows, kind) for kind in by], ())
+    folder.mkdir(parents=True)
+    method = {"by": list(by), "trees": 300, "proposal": "b" * 64, "seed": 0, "constrained": True, "group": 8}
+    used = settings("evaluate ppl", name, family, **{**method, **more})
+    about = {**given(name, "dev.conllu"), **({"proposal": "runs/parser/best"} if "proposal" in by else {})}
+    return written(folder, results_content("ppl", used, about, report.as_dict()))
+
+
+def written(folder: Path, content: dict[str, Any]) -> dict[str, Any]:
+    write_results(folder, content)
+    return content
+
+
+def reranked_sentences(seed: int, sentences: int = 30) -> list[RerankedSentence]:
+    lengths, chance = random.Random(0), random.Random(seed)
+    some = []
+    for number in range(1, sentences + 1):
+        words = lengths.randrange(2, 30)
+        proposal, reranked, oracle = sorted(chance.randrange(words // 2, words + 1) for _ in range(3))
+        some.append(
+            RerankedSentence(
+                sentence_id=number,
+                sent_id=str(number),
+                words=words,
+                scored=words - 1,
+                proposal=proposal,
+                reranked=reranked,
+                oracle=oracle,
+                proposal_scored=min(proposal, words - 1),
+                reranked_scored=min(reranked, words - 1),
+                oracle_scored=min(oracle, words - 1),
+                crosses=0,
+                trees=40,
+                proposal_rank=1,
+                log_joint=-9.0,
+                log_bound=-8.0,
+            )
+        )
+    return some
+
+
+def write_reranking(folder: Path, name: str, seed: int, *, table: bool = False, **more: Any) -> dict[str, Any]:
+    """What dtg evaluate rerank --json prints; and its table, if asked for."""
+    folder.mkdir(parents=True, exist_ok=True)
+    sentences = reranked_sentences(seed)
+    numbers = summarize_reranking(sentences)
+    where = {"model": f"runs/{name}/best", "proposal": "runs/parser/best", "input": "test.conllu"}
+    content = {"format_version": 1, **where, "trees_wanted": 300, "weight": 0.0, "seed": 0, **more, **numbers}
+    (folder / "rerank.json").write_text(json.dumps(content), encoding="utf-8")
+    if table:
+        write_rows(folder / "sentences.jsonl", COLUMNS, [one.row for one in sentences])
+        used = {**settings("evaluate rerank", name, "dtg", trees=300, weight=0.0, seed=0)}
+        del used["family"], used["data_sha256"]
+        sidecar = Sidecar(used, where, {column.name: column.meaning for column in COLUMNS}, finished=True)
+        sidecar.save(folder / "sentences.jsonl.meta.json")
+    return numbers
+
+
+def write_parser(file: Path, uas: float = 91.25) -> None:
+    """What dtg evaluate parser --json prints."""
+    scores = {"sentences": 30, "words": 400, "uas": uas, "las": 88.5, "exact": 40.0, "exact_labelled": 35.0}
+    best = {"nbest": 10, "sentences": 30, "words": 400, "uas": 95.0, "exact": 60.0}
+    content = {"all": scores, "without_punctuation": scores, "by_length": {}, "nonprojective": 0, "oracle": best}
+    about = {"format_version": 1, "files": ["ud/test.conllu"], "parser": "runs/parser/best"}
+    file.write_text(json.dumps({**about, **content}), encoding="utf-8")
+
+
+def write_run(folder: Path, level: float, family: str = "dtg", corpus: str = "c" * 64, **model: Any) -> None:
+    """The log of a training run that ends at a perplexity of `level`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table = {"family": family, "vocabulary": 8192, "layers": 6, "width": 256, "arc_representation": "word+arc", **model}
+    training = {"seed": 1, "batch_sentences": 32, "peak_rate": 0.001, "epochs": 2}
+    lines: list[dict[str, Any]] = [
+        {
+            "format_version": 1,
+            "kind": "run",
+            "model": table,
+            "training": training,
+            "corpus": corpus,
+            "steps": 40,
+            "words": 4000,
+        }
+    ]
+    for step in range(1, 21):
+        for kind in ("train", "dev"):
+            score_of = {"loss": 3 + 1 / step, "word_perplexity": level + 900 / step, "piece_perplexity": 20.0}
+            place = {"step": 2 * step, "epoch": 1 + step // 11, "words": 200 * step}
+            lines.append({"kind": kind, **place, **score_of, "time": {"seconds": 90.0 * step}})
+    (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
