@@ -1,9 +1,10 @@
 """Files and options handled the same way everywhere: choices that name what is known, writes that are whole or absent."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from dtg.errors import InputError, UnknownNameError
 
@@ -16,6 +17,15 @@ def check_choice(option: str, value: str, known: Iterable[str]) -> None:
     known = tuple(known)
     if value not in known:
         raise UnknownNameError(f"choice for {option}", value, known)
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What of some settings is not what it was, a line each; empty, if all is."""
+    return "".join(
+        f"{name} is {now.get(name)!r}, and was {before.get(name)!r}.\n"
+        for name in dict.fromkeys([*before, *now])
+        if before.get(name) != now.get(name)
+    )
 
 
 @contextmanager

@@ -161,9 +161,10 @@ def amount(pairs: PairSet, first: int | None, share: float | None, seed: int) ->
 
 def show(report: Report) -> None:
     """A table for people: all pairs and the fields."""
-    from dtg.evaluation.blimp.markdown import CONVENTION_TITLES, interval, p_value
+    from dtg.evaluation.blimp.markdown import CONVENTION_TITLES, interval
     from dtg.evaluation.blimp.paradigms import title
     from dtg.evaluation.blimp.reporting import INTERVALS
+    from dtg.evaluation.markdown import p_value
 
     typer.echo(f"{report.name}: {report.title}\n")
     conventions = "".join(f"   {CONVENTION_TITLES[convention]:<25}" for convention in report.scores)

@@ -262,7 +262,7 @@ def show_line(label: str, rules: Sequence[Score]) -> None:
 
 def show_comparison(comparison: Comparison, first: str, second: str) -> None:
     """The paper's overlap table."""
-    from dtg.evaluation.blimp.markdown import p_value
+    from dtg.evaluation.markdown import p_value
     from dtg.evaluation.sg.markdown import RULE_TITLES
 
     typer.echo(f"\n{first} (1) and {second} (2), by {RULE_TITLES[comparison.rule]}: items right")

@@ -10,36 +10,27 @@ import time
 from types import TracebackType
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
+from dtg.cli.progress_bar import ProgressBar
 from dtg.cli.training_progress import clock
 from dtg.evaluation.processes import Processes
 from dtg.evaluation.work import Watcher
 from dtg.trees.report import number
 
 
-class EvaluationProgress(Watcher):
+class EvaluationProgress(ProgressBar, Watcher):
     """Shows how far this process is. A row of the work may stand for several sentences, as that of a pair does."""
 
     def __init__(self, processes: Processes, *, sentences_per_row: int = 1) -> None:
-        console = Console(stderr=True)
-        columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}"))
-        shown = console.is_terminal and processes.is_main
-        self.bar = Progress(*columns, console=console, transient=True, disable=not shown)
-        self.task = self.bar.add_task("", total=None)
+        super().__init__(None, shown=processes.is_main)
         self.processes, self.sentences_per_row = processes, sentences_per_row
         self.groups, self.groups_done, self.sentences = 0, 0, 0
         self.began = self.last = time.monotonic()
 
-    def __enter__(self) -> EvaluationProgress:
-        self.bar.start()
-        return self
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.bar.stop()
+        super().__exit__(kind, error, trace)
         if error is None and self.processes.is_main:
             typer.echo(f"dtg: {self.summary()}", err=True)
 

@@ -12,7 +12,7 @@ import typer
 from dtg import __version__, box
 from dtg.cli.parse_wanted import Wanted
 from dtg.cli.table_options import DeviceOption, OverwriteOption, ResumeOption, TokenizedOption
-from dtg.cli.tables import RESUME, Content, Result, Work, check_device, grow
+from dtg.cli.tables import RESUME, Content, Result, Work, check_device, existing_of, grow
 from dtg.errors import InputError
 from dtg.trees.report import number
 
@@ -87,12 +87,8 @@ def checked_out(out: Path | None, *, resume: bool, overwrite: bool) -> Existing:
     """What is to happen to a file that is there; mistakes are said before a parser is loaded."""
     from dtg.tables.files import check_can_write
 
-    if resume and overwrite:
-        raise InputError("--resume goes on with a file and --overwrite begins it anew; give one of them.")
-    existing: Existing = "resume" if resume else "overwrite" if overwrite else "error"
+    existing = existing_of(out, "file", "a file", resume=resume, overwrite=overwrite)
     if out is None:
-        if existing != "error":
-            raise InputError(f"--{existing} is about a file; name it with --out FILE.")
         return existing
     if out.suffix == ".gz":
         raise InputError(

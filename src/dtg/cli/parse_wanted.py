@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -50,14 +49,12 @@ class Wanted:
 
     def find(self, parser: BiaffineParser, items: Iterable[Item[Unparsed]]) -> Iterator[list[ParsedTree]]:
         """The trees of a group. What is drawn follows from the seed and the number of the group's first sentence."""
-        import torch
+        from dtg.inference.sampling import generator_of
 
         some = list(items)
         words = [item.content.words for item in some]
         if self.sample is None:
             return parser.k_best_all(words, self.count)
-        text = f"{self.seed} {some[0].sentence_id}".encode()
-        start = int.from_bytes(hashlib.sha256(text).digest()[:7], "big")
-        generator = torch.Generator().manual_seed(start)
+        generator = generator_of(f"{self.seed} {some[0].sentence_id}")
         draw = parser.sample_without_replacement_all if self.without_replacement else parser.sample_all
         return draw(words, self.count, generator)

@@ -49,18 +49,24 @@ class Destination:
         from dtg.tables.files import check_can_write
         from dtg.tables.formats import format_of
 
-        if resume and overwrite:
-            raise InputError("--resume goes on with a table and --overwrite begins it anew; give one of them.")
-        existing: Existing = "resume" if resume else "overwrite" if overwrite else "error"
+        existing = existing_of(out, "table", "a table in a file", resume=resume, overwrite=overwrite)
         if out is None:
-            if existing != "error":
-                raise InputError(f"--{existing} is about a table in a file; name it with --out FILE.")
             if choice is FormatChoice.parquet:
                 raise InputError("a Parquet table needs a file of its own: pass --out FILE.parquet.")
             return cls(None, None if choice is None else choice.chosen, existing)
         format = format_of(out) if choice is None else choice.chosen
         check_can_write(out, format, existing)
         return cls(out, format, existing)
+
+
+def existing_of(out: Path | None, what: str, where: str, *, resume: bool, overwrite: bool) -> Existing:
+    """What is to happen to a file that is there."""
+    if resume and overwrite:
+        raise InputError(f"--resume goes on with a {what} and --overwrite begins it anew; give one of them.")
+    existing: Existing = "resume" if resume else "overwrite" if overwrite else "error"
+    if out is None and existing != "error":
+        raise InputError(f"--{existing} is about {where}; name it with --out FILE.")
+    return existing
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,27 +30,32 @@ class Device(StrEnum):
     mps = "mps"
 
 
+ResumeRunOption = Annotated[bool, typer.Option("--resume", help="Continue the run in --out from its last checkpoint.")]
+MaxMinutesOption = Annotated[
+    float | None, typer.Option(min=0, help="Suspend the run after so long, to be resumed; the schedule stays.")
+]
+PrecisionOption = Annotated[Precision, typer.Option(help="Mixed precision.")]
+TrainingDeviceOption = Annotated[Device, typer.Option(help="Where to compute; auto takes a GPU if there is one.")]
+ThreadsOption = Annotated[
+    int | None, typer.Option(min=1, help="CPU threads; a run is repeated to the bit on the same number.")
+]
+
+
 def train(
     config: Annotated[
         Path, typer.Argument(help="A configuration file (.toml) with the tables [model] and [training].")
     ],
     data: Annotated[Path, typer.Option(help="The folder that dtg prepare has written.")],
     out: Annotated[Path, typer.Option(help="The run's folder: checkpoints, log, curves, and the best model.")],
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in --out from its last checkpoint.")
-    ] = False,
-    max_minutes: Annotated[
-        float | None, typer.Option(min=0, help="Suspend the run after so long, to be resumed; the schedule stays.")
-    ] = None,
+    resume: ResumeRunOption = False,
+    max_minutes: MaxMinutesOption = None,
     score_test: Annotated[
         bool, typer.Option("--score-test", help="At the end, score the test set with the best model.")
     ] = False,
-    precision: Annotated[Precision, typer.Option(help="Mixed precision.")] = Precision.no,
+    precision: PrecisionOption = Precision.no,
     fsdp: Annotated[bool, typer.Option("--fsdp", help="Share the weights out over the processes (torchrun).")] = False,
-    device: Annotated[Device, typer.Option(help="Where to compute; auto takes a GPU if there is one.")] = Device.auto,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="CPU threads; a run is repeated to the bit on the same number.")
-    ] = None,
+    device: TrainingDeviceOption = Device.auto,
+    threads: ThreadsOption = None,
 ) -> None:
     """Train a model on a prepared corpus; every run can be interrupted and resumed to the same numbers.
 

@@ -16,7 +16,18 @@ from dtg.cli.options import (
     tell,
     with_progress,
 )
-from dtg.cli.train import Device, Precision, leave_processes, read_config, tell_finished
+from dtg.cli.train import (
+    Device,
+    MaxMinutesOption,
+    Precision,
+    PrecisionOption,
+    ResumeRunOption,
+    ThreadsOption,
+    TrainingDeviceOption,
+    leave_processes,
+    read_config,
+    tell_finished,
+)
 from dtg.errors import InputError
 from dtg.trees import DependencyTree, TreebankReport, read_treebank
 
@@ -48,17 +59,11 @@ def train_parser(
     nonprojective: NonProjectiveOption = NonProjectiveChoice.lift,
     roots: RootsOption = RootsChoice.error,
     skip_invalid: SkipInvalidOption = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in --out from its last checkpoint.")
-    ] = False,
-    max_minutes: Annotated[
-        float | None, typer.Option(min=0, help="Suspend the run after so long, to be resumed; the schedule stays.")
-    ] = None,
-    precision: Annotated[Precision, typer.Option(help="Mixed precision.")] = Precision.no,
-    device: Annotated[Device, typer.Option(help="Where to compute; auto takes a GPU if there is one.")] = Device.auto,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="CPU threads; a run is repeated to the bit on the same number.")
-    ] = None,
+    resume: ResumeRunOption = False,
+    max_minutes: MaxMinutesOption = None,
+    precision: PrecisionOption = Precision.no,
+    device: TrainingDeviceOption = Device.auto,
+    threads: ThreadsOption = None,
 ) -> None:
     """Train a parser on treebanks; like every run, it can be interrupted and resumed to the same numbers.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dtg.evaluation.blimp.markdown import table
+from dtg.evaluation.markdown import table
 from dtg.evaluation.perplexity import LEVEL, Measured, Perplexity, Row
 from dtg.evaluation.perplexity_rows import COLUMNS, By
 from dtg.evaluation.results import results_content, write_results, write_rows, write_text

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from dtg.errors import InputError
 from dtg.evaluation.processes import Processes
-from dtg.files import replacing
+from dtg.files import differences, replacing
 
 Group = TypeVar("Group")
 Rows = list[Any]  # of what JSON can hold
@@ -50,7 +50,11 @@ class Store:
                 before = json.loads(path.read_text(encoding="utf-8"))
             except ValueError as error:
                 raise InputError(f"cannot read {path}: {error}. Remove {self.folder} to begin anew.") from None
-            check_same(before, self.settings, self.folder)
+            if differing := differences(before, self.settings):
+                raise InputError(
+                    f"{self.folder} has results with other settings.\n{differing}"
+                    "Give the same options again, or name another folder."
+                )
             return
         if any(self.folder.iterdir()):
             raise InputError(f"{self.folder} is not empty, and not a folder of results. Name another, or empty it.")
@@ -118,19 +122,3 @@ def whole_lines(path: Path) -> list[bytes]:
     """Lines up to the last end of line: what comes after was being written when the process ended."""
     content = path.read_bytes()
     return content[: content.rfind(b"\n") + 1].splitlines(keepends=True)
-
-
-def check_same(before: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
-    """Raise if other numbers would come out."""
-    names = dict.fromkeys([*before, *now])
-    differing = [
-        f"{name} is {now.get(name)!r}, and was {before.get(name)!r}"
-        for name in names
-        if before.get(name) != now.get(name)
-    ]
-    if differing:
-        raise InputError(
-            f"{folder} has results with other settings.\n"
-            + "".join(f"{line}.\n" for line in differing)
-            + "Give the same options again, or name another folder."
-        )

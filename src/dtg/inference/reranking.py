@@ -7,7 +7,6 @@ those of the proposal, because the language model has none.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, inf, isfinite
@@ -17,6 +16,7 @@ import torch
 
 from dtg.errors import InputError
 from dtg.inference.proposals import Draws, Proposal, draw
+from dtg.inference.sampling import generator_of
 from dtg.inference.surprisals import GivenSentence, as_sentence
 from dtg.inference.tree_sums import log_sum, score_distinct
 from dtg.transitions.words import Words
@@ -109,5 +109,4 @@ def check_has_trees(model: DecoderModel) -> None:
 
 def sentence_generator(words: Sequence[str], seed: int) -> torch.Generator:
     """Random numbers for one sentence, the same whenever the seed and the words are."""
-    text = "\n".join([str(seed), *words]).encode("utf-8", "surrogatepass")
-    return torch.Generator().manual_seed(int.from_bytes(hashlib.sha256(text).digest()[:7], "big"))
+    return generator_of(seed, *words)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import InputError
-from dtg.files import FORMAT_VERSION, replacing
+from dtg.files import FORMAT_VERSION, differences, replacing
 from dtg.tables.columns import Column
 
 
@@ -68,17 +68,10 @@ class Sidecar:
 
     def check_same_settings(self, other: Sidecar, path: Path) -> None:
         """Raise if a run with `other` settings would write other numbers; `path` is this one's."""
-        names = list(dict.fromkeys([*self.settings, *other.settings]))
-        differing = [
-            f"{name} is {now!r}, and was {before!r}"
-            for name in names
-            if (before := self.settings.get(name)) != (now := other.settings.get(name))
-        ]
-        if differing:
+        if differing := differences(self.settings, other.settings):
             raise InputError(
-                f"cannot resume: {path} was written with other settings.\n"
-                + "".join(f"{line}.\n" for line in differing)
-                + "Give the same options again, write to another file, or pass --overwrite to begin anew."
+                f"cannot resume: {path} was written with other settings.\n{differing}"
+                "Give the same options again, write to another file, or pass --overwrite to begin anew."
             )
 
 

@@ -9,6 +9,7 @@ from dtg.evaluation.blimp.intervals import Interval
 from dtg.evaluation.blimp.paradigms import title
 from dtg.evaluation.blimp.scored import Convention
 from dtg.evaluation.blimp.scores import Accuracy, Scores
+from dtg.evaluation.markdown import p_value, table
 
 CONVENTION_TITLES: dict[Convention, str] = {"sentence": "log p of the sentence", "per_word": "log p per word"}
 
@@ -90,12 +91,6 @@ def comparison_markdown(comparison: Comparison) -> str:
     )
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table: the first column to the left, the others to the right."""
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
-
-
 def measured(one: Accuracy) -> list[str]:
     return [percent(one.share), interval(one.interval), f"{one.ties:,}"]
 
@@ -110,7 +105,3 @@ def percent(share: float) -> str:
 
 def interval(of: Interval, sign: str = "") -> str:
     return f"[{100 * of.low:{sign}.1f}, {100 * of.high:{sign}.1f}]"
-
-
-def p_value(p: float) -> str:
-    return f"{p:.2g}" if p >= 1e-300 else "< 1e-300"

@@ -18,9 +18,9 @@ from typing import Any, Literal, get_args
 
 from dtg.errors import InputError
 from dtg.evaluation.results import RESULTS, read_results
-from dtg.evaluation.sg.table_rows import read_rows
 from dtg.evaluation.work import SETTINGS
 from dtg.files import FORMAT_VERSION
+from dtg.tables.reading import read_rows
 from dtg.tables.sidecar import read_sidecar
 
 Kind = Literal["ppl", "blimp", "sg", "rerank", "parser"]

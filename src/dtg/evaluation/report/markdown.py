@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from dtg.evaluation.blimp.markdown import table as table_lines
+from dtg.evaluation.markdown import table as table_lines
 from dtg.evaluation.report.page import Block, Cell, Figure, Page, Table, letters, marks
 
 SPECIAL = re.compile(r"[\\`*_<>]|(?<=\])\(|&(?=#?\w+;)")

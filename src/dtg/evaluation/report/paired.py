@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from dtg.errors import InputError
 from dtg.evaluation.blimp.columns import scored_pair
 from dtg.evaluation.blimp.comparison import compare as compare_pairs
-from dtg.evaluation.blimp.markdown import p_value
 from dtg.evaluation.blimp.reporting import PAIRS
+from dtg.evaluation.markdown import p_value
 from dtg.evaluation.report.cells import absent, difference, missing, number, texts
 from dtg.evaluation.report.comparing import Basis, basis_of, unlike
 from dtg.evaluation.report.finding import Found, Kind
 from dtg.evaluation.report.models import Model
 from dtg.evaluation.report.page import Block, Cell, Section, Table, Text, quoted
 from dtg.evaluation.sg.comparison import compare as compare_items
-from dtg.evaluation.sg.formulas import Verdict
-from dtg.evaluation.sg.reporting import VERDICTS
-from dtg.evaluation.sg.table_rows import number_in, read_rows
-from dtg.evaluation.sg.verdicts import ItemResult
+from dtg.evaluation.sg.reporting import read_verdicts
+from dtg.tables.reading import read_rows
 
 Counts = Mapping[str, Any]  # both, only_first, only_second, neither, difference, interval, p
 Compare = Callable[[Found, Found], Iterable[tuple[str, Counts, tuple[str, ...]]]]  # names of groups, counts, and notes
@@ -79,18 +76,9 @@ def syntaxgym(first: Found, second: Found) -> Iterable[tuple[str, Counts, tuple[
     """All items, and those of each circuit."""
     if first.settings["data_sha256"] != second.settings["data_sha256"]:
         raise InputError("the suites are not the same.")
-    comparison = compare_items(verdicts_in(first.place), verdicts_in(second.place), "first")
+    comparison = compare_items(read_verdicts(first.place), read_verdicts(second.place), "first")
     for one in (comparison.overall, *comparison.circuits):
         yield one.name, one.as_dict(), ()
-
-
-def verdicts_in(folder: Path) -> list[ItemResult]:
-    """Those of a folder of SyntaxGym results."""
-    verdicts: dict[tuple[str, int], tuple[Verdict, ...]] = {}
-    for where, row in read_rows(folder / VERDICTS):
-        item, holds, ties = (int(number_in(row, name, int, where) or 0) for name in ("item", "holds", "ties"))
-        verdicts[row["suite"], item] = (*verdicts.get((row["suite"], item), ()), Verdict(bool(holds), ties))
-    return [ItemResult(suite, item, some) for (suite, item), some in verdicts.items()]
 
 
 def blimp(first: Found, second: Found) -> Iterable[tuple[str, Counts, tuple[str, ...]]]:

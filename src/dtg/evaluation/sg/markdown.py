@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from dtg.evaluation.blimp.markdown import p_value, table
+from dtg.evaluation.markdown import p_value, table
 from dtg.evaluation.sg.comparison import Comparison
 from dtg.evaluation.sg.scores import LEVEL, Score, Scores
 from dtg.evaluation.sg.verdicts import RULES, Rule

@@ -25,8 +25,8 @@ from dtg.evaluation.sg.surprisals import (
     verdict_rows,
     word_rows,
 )
-from dtg.evaluation.sg.table_rows import number_in, read_rows
 from dtg.evaluation.sg.verdicts import CONTRADICTION, ItemResult, RegionSurprisals, Rule
+from dtg.tables.reading import number_in, read_rows
 
 VERDICTS = "verdicts.csv"
 
@@ -103,16 +103,21 @@ def write_report(
 def read_report(folder: Path, suites: Sequence[Suite]) -> tuple[str, list[ItemResult]]:
     """The name and the verdicts of a model that was evaluated before, which must be of these suites."""
     name: str = read_results(folder, "sg")["given"]["name"]
-    verdicts: dict[tuple[str, int], list[Verdict]] = {}
-    for where, row in read_rows(folder / VERDICTS):
-        item, holds, ties = (int(number_in(row, column, int, where) or 0) for column in ("item", "holds", "ties"))
-        verdicts.setdefault((row["suite"], item), []).append(Verdict(bool(holds), ties))
-    found = [ItemResult(suite, item, tuple(some)) for (suite, item), some in verdicts.items()]
+    found = read_verdicts(folder)
     ours = {(suite.name, item.number) for suite in suites for item in suite.items}
-    if differing := sorted(ours ^ verdicts.keys()):
+    if differing := sorted(ours ^ {(one.suite, one.item) for one in found}):
         where = "is not in" if differing[0] in ours else "is only in"
         raise InputError(
             f"suite {differing[0][0]}, item {differing[0][1]} {where} {folder} ({len(differing):,} differ in all). Models are "
             "compared on the same items: choose the same suites."
         )
     return name, found
+
+
+def read_verdicts(folder: Path) -> list[ItemResult]:
+    """Those in a folder of results."""
+    verdicts: dict[tuple[str, int], list[Verdict]] = {}
+    for where, row in read_rows(folder / VERDICTS):
+        item, holds, ties = (int(number_in(row, column, int, where) or 0) for column in ("item", "holds", "ties"))
+        verdicts.setdefault((row["suite"], item), []).append(Verdict(bool(holds), ties))
+    return [ItemResult(suite, item, tuple(some)) for (suite, item), some in verdicts.items()]
