@@ -7,7 +7,8 @@ What differs, because the model does:
 - Scores are those of a beam search, and as good as its beam.
 - A sentence may be given as a sequence of words, which are then taken as they are; a string is split into words.
 - `eos_token=True` counts `<END>` as one more unit; with it, the sum is log p(x).
-- There are no ranks (words are open-ended sequences of pieces) and no `bow_correction` (a word's probability is complete).
+- There are no ranks (words are open-ended sequences of pieces) and no `bow_correction`: that a word is over is part of the
+  next word's score, as in minicons without it (docs/surprisal.md).
 
 As in minicons: natural logarithms unless `base_two`, means unless another `reduction` is given, and a string alone is
 a batch of one. A reduction gets a tensor (units,), in float64.
