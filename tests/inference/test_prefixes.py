@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import numpy as np
@@ -94,7 +95,7 @@ def test_many_words_after_one_beginning() -> None:
 
 def test_large_models_take_fewer_words_at_once() -> None:
     small = Search(tiny("dtg"), BeamOptions(beam=100))
-    assert words_at_once(small) == 12
+    assert words_at_once(small) == 24
     assert words_at_once(Search(tiny("dtg"), BeamOptions(beam=5000))) == 1
     assert words_at_once(Search(tiny("dtg"), BeamOptions(beam=2))) == 64
 
@@ -155,3 +156,18 @@ def test_one_text_is_not_a_list_of_sentences(model: DecoderModel) -> None:
         model.surprisal([[]])
     with pytest.raises(InputError, match="no tokenizer"):
         list(tiny("dtg").surprisal_stream([["a"]]))
+
+
+def test_ends_that_are_not_asked_for(model: DecoderModel) -> None:
+    sentences = [["the", "keys", "are", "here"], ["the", "keys", "is"], ["the"]]
+    search = Search(model, BeamOptions(beam=8))
+    complete = model.surprisal(sentences, beam=8)
+    found = model.surprisal(sentences, beam=8, ends=False)
+    for one, whole in zip(found, complete, strict=True):
+        assert one.surprisals.tolist() == whole.surprisals.tolist()
+        assert math.isnan(one.end_surprisal) and math.isnan(one.log_probability)
+    assert model.tokenizer is not None
+    pieces = [model.tokenizer.encode_all(words) for words in sentences]
+    list(search_all(search, pieces, ends=False))
+    without, _ = search.rows_evaluated, list(search_all(search, pieces))
+    assert search.rows_evaluated > 2 * without  # what is not asked for is not computed

@@ -24,7 +24,7 @@ from dtg.transitions.lanes import IDLE, FeatureTable, LaneActions, legal, pad_co
 if TYPE_CHECKING:
     from dtg.model import DecoderModel
 
-PREDICTIONS_AT_ONCE = 1_024  # rows whose whole vocabulary is looked at together
+PREDICTIONS_AT_ONCE = 256  # rows whose whole vocabulary is looked at together
 
 
 class Evaluator:

@@ -8,6 +8,7 @@ results come in order.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -20,13 +21,13 @@ from dtg.inference.search import Search
 from dtg.inference.wording import NextWord
 
 Pieces = tuple[int, ...]
-HYPOTHESES_AT_ONCE = 1_200  # a pass should be large enough to be worth it; more does not make it faster, only larger
+HYPOTHESES_AT_ONCE = 2_400  # a pass should be large enough to be worth it; more does not make it faster, only larger
 BYTES_AT_ONCE = 1 << 30  # for keys and values
 
 
 @dataclass(frozen=True, slots=True)
 class SearchedSentence:
-    """The figures of every word (see `WordFigures`), and log p(x)."""
+    """The figures of every word (see `WordFigures`), and log p(x), which is NaN if ends are not asked for."""
 
     words: tuple[tuple[float, ...], ...]
     log_probability: float
@@ -68,7 +69,7 @@ def tree_of(sentences: Sequence[Sequence[Pieces]]) -> Beginning:
 
 
 def search_all(
-    search: Search, sentences: Sequence[Sequence[Pieces]], at_once: int | None = None
+    search: Search, sentences: Sequence[Sequence[Pieces]], at_once: int | None = None, ends: bool = True
 ) -> Iterator[SearchedSentence]:
     """Every sentence's figures, in order; `at_once` is how many words are searched together."""
     at_once = words_at_once(search) if at_once is None else at_once
@@ -80,7 +81,7 @@ def search_all(
     following = 0
     while ready:
         now, words = next_words(ready, at_once)
-        finish(search, [here for here in now if here.sentences], done)
+        finish(search, [here for here in now if here.sentences], done, ends)
         prepare(search, [here for here in now if here.waiting and here.arrivals is None])
         for longer in go_on(search, words):
             heapq.heappush(ready, (longer.first, next(ticket), longer))
@@ -111,12 +112,12 @@ def next_words(
     return now, words
 
 
-def finish(search: Search, ended: Sequence[Beginning], done: dict[int, SearchedSentence]) -> None:
-    """End the sentences that are complete."""
+def finish(search: Search, ended: Sequence[Beginning], done: dict[int, SearchedSentence], ends: bool) -> None:
+    """Take down the sentences that are complete, and what their ends cost."""
     if not ended:
         return
-    endings = search.end(together(ended))
-    for here, log_probability in zip(ended, endings.log_probability.tolist(), strict=True):
+    found = search.end(together(ended)).log_probability.tolist() if ends else [math.nan] * len(ended)
+    for here, log_probability in zip(ended, found, strict=True):
         for sentence in here.sentences:
             done[sentence] = SearchedSentence(here.all_figures(), log_probability)
         here.sentences = []

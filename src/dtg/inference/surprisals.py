@@ -24,16 +24,16 @@ LOOK_AHEAD = 256  # sentences among which equal beginnings are looked for
 
 
 def surprisal_stream(
-    model: DecoderModel, sentences: Iterable[GivenSentence], options: BeamOptions
+    model: DecoderModel, sentences: Iterable[GivenSentence], options: BeamOptions, ends: bool = True
 ) -> Iterator[SentenceSurprisal]:
-    """Lazily, in order, looking no more than LOOK_AHEAD sentences ahead."""
+    """Lazily, in order, looking no more than LOOK_AHEAD sentences ahead; without `ends`, nothing is said about `<END>`."""
     if model.tokenizer is None:
         raise InputError("this model has no tokenizer to turn words into pieces.")
     search = Search(model, options)
     source = iter(sentences)
     while some := [as_sentence(sentence) for sentence in islice(source, LOOK_AHEAD)]:
         pieces = [model.tokenizer.encode_all(sentence.words) for sentence in some]
-        for sentence, words, found in zip(some, pieces, search_all(search, pieces), strict=True):
+        for sentence, words, found in zip(some, pieces, search_all(search, pieces, ends=ends), strict=True):
             yield in_columns(sentence, words, found)
 
 

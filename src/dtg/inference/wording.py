@@ -100,7 +100,7 @@ def compacted(lanes: Lanes, arena: Arena) -> tuple[Lanes, Arena]:
     number = torch.zeros(arena.used, dtype=torch.long, device=live.device)
     number[live] = torch.arange(len(live), device=live.device)
     lanes.rows = number[lanes.rows.clamp(0, arena.used - 1)]
-    return lanes, arena.keep(live, room=8 * len(lanes))
+    return lanes, arena.keep(live, room=16 * len(lanes))
 
 
 def figures_of(

@@ -141,5 +141,5 @@ def precise(logits: Tensor) -> Tensor:
 
 
 def forbid_continuations(logits: Tensor, must_start_word: Tensor, starts_word: Tensor) -> Tensor:
-    """After an arc, a POP or `<ROOT>` no word is open: a piece must begin one."""
-    return logits.masked_fill(must_start_word[:, None] & ~starts_word, -torch.inf)
+    """After an arc, a POP or `<ROOT>` no word is open: a piece must begin one. Changes the logits, which are many."""
+    return logits.masked_fill_(must_start_word[:, None] & ~starts_word, -torch.inf)

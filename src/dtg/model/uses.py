@@ -55,20 +55,25 @@ class Uses:
             state = state.step(word)
         return state.end().trees(1)[0]
 
-    def surprisal(self, sentences: Sequence[GivenSentence], beam: int = 300, **options: Any) -> list[SentenceSurprisal]:
-        """Surprisal of every word of every sentence: texts, which are split into words, or sequences of words."""
+    def surprisal(
+        self, sentences: Sequence[GivenSentence], beam: int = 300, ends: bool = True, **options: Any
+    ) -> list[SentenceSurprisal]:
+        """Surprisal of every word of every sentence: texts, which are split into words, or sequences of words.
+
+        Without `ends`, what `<END>` costs is not computed (NaN, and log p(x) with it), which takes a seventh less time.
+        """
         if isinstance(sentences, str):
             raise InputError("a list of sentences is expected, not one text; put it into a list: surprisal([text]).")
-        return list(self.surprisal_stream(sentences, beam, **options))
+        return list(self.surprisal_stream(sentences, beam, ends, **options))
 
     def surprisal_stream(
-        self, sentences: Iterable[GivenSentence], beam: int = 300, **options: Any
+        self, sentences: Iterable[GivenSentence], beam: int = 300, ends: bool = True, **options: Any
     ) -> Iterator[SentenceSurprisal]:
         """The same one by one, in order, as soon as they are known."""
         from dtg.inference.options import BeamOptions
         from dtg.inference.surprisals import surprisal_stream
 
-        return surprisal_stream(cast("DecoderModel", self), sentences, BeamOptions.of(beam=beam, **options))
+        return surprisal_stream(cast("DecoderModel", self), sentences, BeamOptions.of(beam=beam, **options), ends)
 
     def generate(self, count: int = 1, **options: Any) -> list[GeneratedSentence]:
         """Sentences that the model makes up, with their trees; `options` are those of `generate_stream`."""

@@ -45,7 +45,7 @@ def sentence_results(
 ) -> list[dict[str, Any]]:
     """What is stored of each sentence."""
     words = [sentence.split().words for sentence in sentences]
-    found = model.surprisal(words, beam=beam, word_beam=word_beam)
+    found = model.surprisal(words, beam=beam, ends=False, word_beam=word_beam)
     return [
         {
             "suite": sentence.key.suite,
