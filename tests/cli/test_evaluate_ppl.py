@@ -52,7 +52,7 @@ def test_a_treebank_with_a_parser(made: Path, tmp_path: Path, capsys: pytest.Cap
     printed = capsys.readouterr()
     assert "Perplexity of dtg on gold.conllu: 3 sentences, 9 words" in printed.out
     assert "lifted 1 crossing arc in 1 sentence.\ntrees: up to 300 a sentence from " in printed.out
-    assert "left out: beam (--by joint,proposal,estimate,beam adds it, and takes longer)." in printed.out
+    assert "search: beam 20, word beam 6.\n" in printed.out and "left out" not in printed.out
     assert "3 sentences in" in printed.err
     content, rows = results(tmp_path / "out")
     trees = [projectivize(tree).tree for tree in read_conllu(made / "gold.conllu")]
@@ -61,14 +61,14 @@ def test_a_treebank_with_a_parser(made: Path, tmp_path: Path, capsys: pytest.Cap
     assert [row["sent_id"] for row in rows] == [f"gold.conllu:{number}" for number in (1, 2, 3)]
     assert [row["proposal_trees"] for row in rows] == ["30", "1", "30"]  # all there are: fewer than 300
     found = content["perplexities"]
-    assert list(found) == ["joint", "proposal", "estimate"]
+    assert list(found) == ["joint", "proposal", "estimate", "beam"]
     assert found["joint"]["per_word_and_end"]["value"] == pytest.approx(math.exp(-sum(joint) / 12), rel=1e-5)
     assert found["joint"]["per_word"]["value"] > found["proposal"]["per_word"]["value"]
     assert found["estimate"]["exact_sentences"] == 3
     assert (content["kind"], content["format_version"], content["seconds"]) == ("ppl", 1, None)
     assert (content["given"]["name"], content["lifted_arcs"], content["words"]) == ("dtg", 1, 9)
     assert content["settings"]["by"] == list(found) and content["settings"]["trees"] == 300
-    assert "beam" not in content["settings"]
+    assert content["settings"]["beam"] == 20
     page = (tmp_path / "out" / "results.md").read_text()
     assert page.startswith("# Perplexity of dtg on gold.conllu") and "| proposal | ≤ |" in page
 
@@ -124,7 +124,10 @@ def test_a_model_without_trees(made: Path, tmp_path: Path, capsys: pytest.Captur
     assert content["perplexities"]["exact"]["kind"] == "exact"
     ppl(made, "--conllu", made / "gold.conllu", "--parser", made / "parser", "--sample", "1", model="words")
     printed = capsys.readouterr().out
-    assert "sentences: a sample of 1, seed 0.\nleft out: joint, proposal, estimate (the model has no trees)." in printed
+    assert (
+        "sentences: a sample of 1, seed 0.\nleft out: joint, proposal, estimate, beam (the model has no trees)."
+        in printed
+    )
 
 
 def test_trees_of_a_file_give_no_estimate(made: Path, capsys: pytest.CaptureFixture[str]) -> None:

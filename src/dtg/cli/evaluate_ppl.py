@@ -33,14 +33,14 @@ def evaluate_ppl(
     by: Annotated[
         str | None,
         typer.Option(
-            help="Which probabilities: joint, proposal, estimate, beam, with commas between. If not given, all but beam; "
+            help="Which probabilities: joint, proposal, estimate, beam, with commas between; all of them if not given. "
             "joint needs --conllu.",
             metavar="KIND,...",
         ),
     ] = None,
     parser: ProposalOption = None,
     trees: TreesOption = 300,
-    beam: BeamOption = 300,
+    beam: BeamOption = 100,
     word_beam: WordBeamOption = None,
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many sentences only.")] = None,
     sample: Annotated[

@@ -1,7 +1,7 @@
 """What is shown while models are evaluated: groups and sentences done, speed and time left; at the end a line with the speed.
 
-All of it goes to the error stream, the bar only if that is a terminal. Of several processes, only the main one shows
-anything: what it says is of its own share of the work.
+All of it goes to the error stream: a bar if that is a terminal, otherwise, as in the log of a cluster's job, a line every few
+minutes. Of several processes, only the main one shows anything: what it says is of its own share of the work.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from dtg.evaluation.processes import Processes
 from dtg.evaluation.work import Watcher
 from dtg.trees.report import number
 
+SECONDS_BETWEEN_LINES = 120.0
+
 
 class EvaluationProgress(ProgressBar, Watcher):
     """Shows how far this process is. A row of the work may stand for several sentences, as that of a pair does."""
@@ -25,7 +27,7 @@ class EvaluationProgress(ProgressBar, Watcher):
         super().__init__(None, shown=processes.is_main)
         self.processes, self.sentences_per_row = processes, sentences_per_row
         self.groups, self.groups_done, self.sentences = 0, 0, 0
-        self.began = self.last = time.monotonic()
+        self.began = self.last = self.told = time.monotonic()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -36,6 +38,7 @@ class EvaluationProgress(ProgressBar, Watcher):
 
     def begins(self, groups: int) -> None:
         self.groups, self.began = groups, time.monotonic()
+        self.told = self.began
         self.bar.update(self.task, total=groups, description=f"0 of {number(groups, 'group')}")
 
     def finished(self, rows: int) -> None:
@@ -44,10 +47,14 @@ class EvaluationProgress(ProgressBar, Watcher):
         left = (self.last - self.began) * (self.groups - self.groups_done) / self.groups_done
         shown = f"{self.groups_done:,} of {number(self.groups, 'group')}  {self.speed}  {clock(left)} left"
         self.bar.update(self.task, completed=self.groups_done, description=shown)
+        if self.processes.is_main and not self.on_terminal and self.last - self.told >= SECONDS_BETWEEN_LINES:
+            typer.echo(f"dtg: {shown}", err=True)
+            self.told = self.last
 
     @property
     def speed(self) -> str:
-        return f"{self.sentences / max(1e-9, self.last - self.began):,.1f} sentences/s"
+        in_a_second = self.sentences / max(1e-9, self.last - self.began)
+        return f"{in_a_second:,.1f} sentences/s" if in_a_second >= 1 else f"{60 * in_a_second:.1f} sentences/min"
 
     def summary(self) -> str:
         """What was done, and how fast; not how long the others were waited for."""

@@ -26,7 +26,7 @@ class Kinds:
         """From --by, or what goes without it. A model without trees is exact, whatever was asked for."""
         names = names_in(asked)
         if names is None:
-            names = [*(["joint"] if has_gold else []), *FROM_TREES]
+            names = [kind for kind in WITH_TREES if has_gold or kind != "joint"]
         else:
             check(names, has_gold=has_gold, has_parser=has_parser)
         kinds = tuple(kind for kind in WITH_TREES if kind in names)
@@ -36,8 +36,6 @@ class Kinds:
         reasons: dict[By, str] = {kind: "not in --by" for kind in WITH_TREES if kind not in kinds}
         if not has_gold:
             reasons["joint"] = "--text has no trees"
-        if asked is None:
-            reasons["beam"] = f"--by {','.join((*kinds, 'beam'))} adds it, and takes longer"
         return cls(kinds, reasons)
 
     @property

@@ -15,7 +15,8 @@ class ProgressBar:
     def __init__(self, total: int | None, *, shown: bool) -> None:
         console = Console(stderr=True)
         columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}"))
-        self.bar = Progress(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
+        self.on_terminal = console.is_terminal
+        self.bar = Progress(*columns, console=console, transient=True, disable=not (shown and self.on_terminal))
         self.task = self.bar.add_task("", total=total)
 
     def __enter__(self) -> Self:

@@ -107,7 +107,8 @@ def attend(projected: Projected, blocks: ReachBlocks, some: slice, stored: Tenso
     heads, (count, places) = stored.shape[2], blocks.keys.shape
     fill = len(blocks.place) - blocks.rows
     content, position = (
-        functional.pad(query[some].transpose(0, 1), (0, 0, 0, fill)) for query in (projected.content, projected.position)
+        functional.pad(query[some].transpose(0, 1), (0, 0, 0, fill))
+        for query in (projected.content, projected.position)
     )
     key, value = by_head(stored, blocks.keys)  # each (heads x blocks, keys, head width)
     by_content = content.reshape(heads * count, BLOCK_ROWS, -1) @ key.transpose(1, 2)
