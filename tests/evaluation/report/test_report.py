@@ -231,6 +231,11 @@ def test_writing_again_gives_the_same_files_and_nothing_else_is_written_over(mad
     first = (tmp_path / "one/report.html").read_bytes()
     write_report(tmp_path / "one", page)
     assert (tmp_path / "one/report.html").read_bytes() == first
+    for name in ("tables/of-a-model-that-is-gone.csv", "figures/circuits.svg", "tables/mine.xlsx"):
+        (tmp_path / "one" / name).touch()
+    write_report(tmp_path / "one", page)
+    assert not list((tmp_path / "one/figures").iterdir())  # of an earlier report, which this one does not show
+    assert {path.name for path in (tmp_path / "one/tables").iterdir()} == {"results.csv", "mine.xlsx"}
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis/chapter.tex").touch()
     with pytest.raises(InputError, match="not empty, and has no report in it"):

@@ -72,9 +72,18 @@ def write_report(folder: Path, page: Page) -> bool:
             pictures[figure.name] = (folder / "figures" / f"{figure.name}.svg").read_text(encoding="utf-8")
     except MissingExtraError:
         page = Page(page.title, (*page.introduction, Text((NO_PICTURES,))), page.sections)
+    remove_others(folder / "tables", [block.name for block in blocks if isinstance(block, Table)])
+    remove_others(folder / "figures", list(pictures))
     write_text(folder / MARKDOWN, markdown(page, pictures))
     write_text(folder / HTML, html(page, pictures))
     return len(pictures) == len(figures)
+
+
+def remove_others(folder: Path, names: Sequence[str]) -> None:
+    """Remove what an earlier report has left here and this one does not have."""
+    for path in folder.iterdir():
+        if path.stem not in names and path.suffix in (".csv", ".pdf", ".svg"):
+            path.unlink()
 
 
 def check_folder(folder: Path) -> None:
