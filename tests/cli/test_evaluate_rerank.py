@@ -1,103 +1,63 @@
-"""`dtg evaluate rerank`: scores counted by hand on trees known beforehand, and the command as a user meets it."""
+"""`dtg evaluate rerank` as a user meets it."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from dtg.cli.app import app
 from dtg.errors import InputError
-from dtg.evaluation.bootstrap import mean_interval, ratio_interval
-from dtg.evaluation.reranking import RerankedSentence, compare, own_tree, summarize
-from dtg.inference.reranking import RankedTree, Reranking
 from dtg.model import DecoderModel
+from dtg.model.saving import model_hash
 from dtg.parser import BiaffineParser
 from dtg.parser.evaluation import evaluate as evaluate_parser
-from dtg.trees import DependencyTree, read_conllu
+from dtg.parser.saving import parser_hash
+from dtg.tables.reading import read_rows
+from dtg.trees import read_conllu
 from tests.cli.test_evaluate_parser import GOLD
 from tests.cli.test_rerank import interrupt
 from tests.inference.test_marginal import tiny
 from tests.parser.parsers import small_parser
 
-Heads = tuple[int, ...]
-LISTS: dict[
-    str, tuple[list[tuple[Heads, float]], Heads]
-] = {  # heads with log p(x, y), the best first; and the proposal's own tree
-    "dogs": ([((2, 0, 2, 3), -1.0), ((3, 3, 0, 3), -2.0), ((2, 0, 4, 2), -3.0)], (3, 3, 0, 3)),
-    "!": ([((0,), -1.0)], (0,)),
-    "a": ([((3, 3, 0, 3), -1.0)], (2, 0, 2, 3)),
-}
+FILES = ("results.json", "results.md", "sentences.csv", "settings.json")
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     tiny("dtg").save(folder / "model")
+    tiny("txl-tokens").save(folder / "words")
     small_parser().save(folder / "parser")
     (folder / "gold.conllu").write_text(GOLD)
+    (folder / "long.conllu").write_text(GOLD * 4)
+    (folder / "tagged.conllu").write_text(GOLD.replace("PUNCT", "SYM"))
+    (folder / "empty.conllu").touch()
     return folder
 
 
-def counted(folder: Path) -> list[RerankedSentence]:
-    rows = []
-    for gold in read_conllu(folder / "gold.conllu"):
-        scored, own = LISTS[gold.words[0]]
-        ranked = [
-            RankedTree(DependencyTree(gold.words, heads), score, None, rank)
-            for rank, (heads, score) in enumerate(scored, start=1)
-        ]
-        rows.append(compare(gold, DependencyTree(gold.words, own), Reranking(tuple(ranked), len(ranked))))
-    return rows
+def command(made: Path, *more: str | Path, gold: str = "gold", model: str = "model") -> list[str]:
+    parts = ["evaluate", "rerank", made / f"{gold}.conllu", "--model", made / model, "--parser", made / "parser", *more]
+    return [*map(str, parts)]
 
 
-def test_scores_counted_by_hand(made: Path) -> None:
-    """Gold: dogs bark loudly . (2 0 2 2), ! (0), a b c d (3 4 0 3, with crossing arcs)."""
-    rows = counted(made)
-    first = rows[0]
-    assert (first.words, first.proposal, first.reranked, first.oracle) == (4, 0, 3, 3)
-    assert (first.scored, first.proposal_scored, first.reranked_scored, first.oracle_scored) == (3, 0, 3, 3)
-    assert [row.crosses for row in rows] == [0, 0, 1] and [row.trees for row in rows] == [3, 1, 1]
-    found = summarize(rows, seed=1)
-    assert found["sentences"] == 3 and found["crossing"] == 1 and found["trees"] == 5
-    everything, scored = found["all"], found["without_punctuation"]
-    assert everything["proposal"] == {"sentences": 3, "words": 9, "uas": 22.22, "exact": 33.33}
-    assert everything["reranked"] == {"sentences": 3, "words": 9, "uas": 77.78, "exact": 33.33}
-    assert scored["reranked"] == {"sentences": 2, "words": 7, "uas": 85.71, "exact": 50.0}  # "!" has nothing to score
-    assert scored["proposal"] == {"sentences": 2, "words": 7, "uas": 14.29, "exact": 0.0}
-    low, high = ratio_interval([3, 0, 2], [4, 1, 4], seed=1)
-    difference = {"value": 55.56, "interval": [round(100 * low, 2), round(100 * high, 2)]}
-    assert everything["difference"]["uas"] == difference and 0 <= low < high == 0.75
-    low, high = mean_interval([1, 0], seed=1)
-    assert scored["difference"]["exact"] == {"value": 50.0, "interval": [100 * low, 100 * high]}
+def run(made: Path, *more: str | Path, gold: str = "gold", model: str = "model") -> None:
+    app(command(made, *more, gold=gold, model=model), standalone_mode=False)
 
 
-def test_the_oracle_is_chosen_for_each_measure(made: Path) -> None:
-    gold = next(read_conllu(made / "gold.conllu"))
-    trees = [DependencyTree(gold.words, heads) for heads in ((0, 1, 2, 2), (2, 0, 4, 2), (2, 0, 1, 1))]
-    found = Reranking(tuple(RankedTree(tree, -1.0, None, rank) for rank, tree in enumerate(trees, start=1)), 3)
-    row = compare(gold, trees[0], found)
-    assert (row.reranked, row.oracle) == (2, 3) and (row.reranked_scored, row.oracle_scored) == (1, 2)
+def files(folder: Path) -> list[bytes]:
+    return [(folder / name).read_bytes() for name in FILES]
 
 
-def test_nothing_but_punctuation_and_nothing_at_all(made: Path) -> None:
-    assert summarize([counted(made)[1]])["without_punctuation"] is None
-    with pytest.raises(InputError, match="no sentences to evaluate"):
-        summarize([])
-
-
-def test_the_proposal_s_own_tree() -> None:
-    words, parser = ("a", "b", "c"), small_parser()
-    trees = [DependencyTree(words, heads) for heads in ((0, 1, 1), (2, 0, 2))]
-    found = Reranking((RankedTree(trees[0], -1.0, -9.0, 2), RankedTree(trees[1], -2.0, -3.0, 1)), 2)
-    assert own_tree(parser, found) == parser.parse(words).tree
-    assert own_tree(object(), found) is trees[1]  # type: ignore[arg-type]
-
-
-def run(made: Path, *more: str | Path) -> None:
-    command = ["evaluate", "rerank", made / "gold.conllu", "--model", made / "model", "--parser", made / "parser"]
-    app([*map(str, [*command, *more])], standalone_mode=False)
+def settings(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "results.json").read_text())["settings"]
+    return found
 
 
 def test_the_command(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,32 +74,93 @@ def test_the_command(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert found["all"]["reranked"]["uas"] == round(100 * right / 9, 2)
     assert found["all"]["oracle"]["uas"] == 88.89  # all trees are drawn, and gold has an arc that crosses
-    assert found["format_version"] == 1 and found["trees_wanted"] == 300 and found["trees"] == 61
+    assert (found["format_version"], found["kind"], found["trees"]) == (1, "rerank", 61)
     run(made, "--limit", "2", "--trees", "3")
     shown = capsys.readouterr().out
     assert shown.startswith("2 sentences, 2.0 trees a sentence")
-    assert "UAS, all words" in shown and "exact, no punctuation" in shown and "crossing" not in shown
+    assert (
+        "UAS, all words" in shown
+        and "exact, no punctuation" in shown
+        and "crossing" not in shown
+        and "Every sentence" not in shown
+    )
 
 
-def test_an_interrupted_run_goes_on(
+def test_a_folder_of_results(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    run(made, "--name", "mine", "--weight", "0.5", "--out", out)
+    shown = capsys.readouterr().out
+    assert (
+        shown.startswith("3 sentences, 20.3 trees a sentence\n\n")
+        and "in 1 gold tree.\n\nEvery sentence is in" in shown
+    )
+    assert shown.endswith(f"Every sentence is in {out}/sentences.csv, and all of this in {out}/results.md.\n")
+    content = json.loads((out / "results.json").read_text())
+    where = {"model": str(made / "model"), "data": str(made / "gold.conllu"), "proposal": str(made / "parser")}
+    assert content["given"] == {**where, "name": "mine"}
+    used = settings(out)
+    assert used["model_sha256"] == model_hash(made / "model") and used["proposal"] == parser_hash(made / "parser")
+    assert (used["trees"], used["seed"], used["weight"], used["family"]) == (300, 0, 0.5, "dtg")
+    page = (out / "results.md").read_text()
+    assert page.startswith("# Reranking by mine on gold.conllu: 3 sentences") and "| UAS, all words |" in page
+    assert "- weight: log q of the proposal counts 0.5 beside log p.\n" in page
+    assert f"- trees: up to 300 a sentence from {made / 'parser'}, seed 0.\n" in page
+    rows = [row for _, row in read_rows(out / "sentences.csv")]
+    assert [row["sent_id"] for row in rows] == [f"gold.conllu:{number}" for number in (1, 2, 3)]
+    assert sum(int(row["trees"]) for row in rows) == content["trees"]
+    run(made, "--name", "other", "--weight", "0.5", "--out", out, "--json")  # a name decides no numbers
+    assert json.loads(capsys.readouterr().out) == json.loads((out / "results.json").read_text())
+    run(made, "--out", tmp_path / "tagged", gold="tagged")
+    assert settings(tmp_path / "tagged")["data_sha256"] != used["data_sha256"]  # other words are punctuation
+
+
+def test_an_interrupted_run_goes_on_to_the_same_bytes(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "gold.conllu").write_text(GOLD * 4)
-    for name in ("model", "parser"):
-        (tmp_path / name).symlink_to(made / name)
-    run(tmp_path, "--json")
-    whole = capsys.readouterr().out
+    run(made, "--out", tmp_path / "whole", gold="long")
     computed = interrupt(monkeypatch, at=10)
-    out = ("--json", "--out", tmp_path / "rows.jsonl")
-    run(tmp_path, *out)
-    assert "rows.jsonl is not finished. The same command with --resume goes on." in capsys.readouterr().err
-    run(tmp_path, *out, "--resume")
-    assert capsys.readouterr().out == whole and len(computed) == 10 + 4
-    run(tmp_path, *out, "--resume")  # finished: nothing is computed
-    assert capsys.readouterr().out == whole and len(computed) == 14
-    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
-    assert [row["sentence_id"] for row in rows] == list(range(1, 13)) and rows[1]["sent_id"] == "gold.conllu:2"
+    run(made, "--out", tmp_path / "parts", gold="long")
+    assert f"{tmp_path / 'parts'} is not finished. The same command goes on." in capsys.readouterr().err
+    assert not (tmp_path / "parts" / "results.json").exists()
+    for _ in range(2):  # the second time, nothing is left
+        run(made, "--out", tmp_path / "parts", gold="long")
+        assert files(tmp_path / "parts") == files(tmp_path / "whole") and len(computed) == 10 + 3
+    assert "everything had been computed before" in capsys.readouterr().err
+    with pytest.raises(InputError, match=r"other settings\.\nseed is 1, and was 0"):
+        run(made, "--out", tmp_path / "parts", "--seed", "1", gold="long")
     with pytest.raises(InputError, match="limit is 3, and was None"):
-        run(tmp_path, *out, "--resume", "--limit", "3")
-    with pytest.raises(InputError, match=r"Let the name end in \.jsonl"):
-        run(tmp_path, "--out", tmp_path / "rows.csv")
+        run(made, "--out", tmp_path / "parts", "--limit", "3", gold="long")
+
+
+def test_weight_and_seed_decide_the_trees(made: Path, tmp_path: Path) -> None:
+    """The rows are those of the library, sentence by sentence, and other options would give others."""
+    run(made, "--trees", "5", "--seed", "3", "--weight", "9", "--out", tmp_path / "out")
+    found = [float(row["log_joint"]) for _, row in read_rows(tmp_path / "out" / "sentences.csv")]
+    model, parser = DecoderModel.load(made / "model"), BiaffineParser.load(made / "parser")
+
+    def expected(seed: int, weight: float) -> list[float]:
+        words = [tree.words for tree in read_conllu(made / "gold.conllu")]
+        return [model.rerank(some, parser, 5, seed=seed).best(weight).log_probability for some in words]
+
+    assert found == pytest.approx(expected(3, 9.0), abs=1e-5)
+    for other in (expected(0, 9.0), expected(3, 0.0)):
+        assert found != pytest.approx(other, abs=1e-5)
+
+
+@pytest.mark.slow
+def test_two_processes_write_the_same_bytes(made: Path, tmp_path: Path) -> None:
+    run(made, "--out", tmp_path / "one", gold="long")
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "dtg"]
+    again = [*torchrun, *command(made, "--out", tmp_path / "two", gold="long")]
+    threads = {"OMP_NUM_THREADS": str(torch.get_num_threads())}  # with another number, sums are rounded differently
+    subprocess.run(again, env={**os.environ, **threads}, check=True, timeout=300)
+    assert files(tmp_path / "two") == files(tmp_path / "one")
+    assert all((tmp_path / "two" / f"part-{rank}.jsonl").stat().st_size for rank in range(2))
+
+
+def test_mistakes(made: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"empty\.conllu has no sentences"):
+        run(made, gold="empty")
+    with pytest.raises(InputError, match="txl-tokens is a model of words without trees"):
+        run(made, "--out", tmp_path / "out", model="words")
+    assert not (tmp_path / "out").exists()

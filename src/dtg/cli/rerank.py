@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from dtg.inference.reranking import Reranking
     from dtg.model import DecoderModel
     from dtg.parser.unparsed import Unparsed
-    from dtg.tables.columns import Column, Row
+    from dtg.tables.columns import Row
     from dtg.tables.items import Item
     from dtg.tables.sidecar import Sidecar
-    from dtg.trees import DependencyTree
 
 GROUP = 8  # sentences computed again after an interruption, at most
 OURS = re.compile(r"#\s*(log_joint|log_bound|posterior|proposal_rank|proposal_log_prob|trees)\s*=")
@@ -64,7 +63,7 @@ def rerank(
     def rows(item: Item[Unparsed], found: Reranking) -> list[Row]:
         return [(reranked_conllu(item.content, found, weight),)]
 
-    sidecar = reranker.sidecar("rerank", {"weight": weight, "tokenized": tokenized}, given.name, ())
+    sidecar = reranker.sidecar({"weight": weight, "tokenized": tokenized}, given.name)
     write_trees(Work(given.items, given.size, reranker.rankings, rows, (), GROUP), out, existing, sidecar)
     given.tell_empty()
     tell_changes(reranker.proposal)
@@ -92,18 +91,18 @@ class Reranker:
         name = proposal_name(parser)
         return cls(found, open_proposal(name, device), trees, seed, device, (folder, name))
 
-    def rankings(self, items: Iterable[Item[Unparsed | DependencyTree]]) -> Iterator[Reranking]:
+    def rankings(self, items: Iterable[Item[Unparsed]]) -> Iterator[Reranking]:
         """The trees of each sentence, in order."""
         return (self.model.rerank(item.content.words, self.proposal, self.trees, seed=self.seed) for item in items)
 
-    def sidecar(self, command: str, options: Mapping[str, Any], source: str, columns: Sequence[Column]) -> Sidecar:
+    def sidecar(self, options: Mapping[str, Any], source: str) -> Sidecar:
         """What is to be known about a file besides its rows, and decides them."""
         from dtg.model.saving import model_hash
         from dtg.tables.sidecar import Sidecar
 
         folder, name = self.names
         settings = {
-            "command": command,
+            "command": "rerank",
             "dtg": __version__,
             "trees": self.trees,
             "seed": self.seed,
@@ -112,7 +111,7 @@ class Reranker:
             "proposal": identity(name),
             "device": self.device,
         }
-        return Sidecar.begin(settings, {"model": str(folder), "proposal": name, "input": source}, columns)
+        return Sidecar.begin(settings, {"model": str(folder), "proposal": name, "input": source}, ())
 
 
 def identity(proposal: str) -> str:

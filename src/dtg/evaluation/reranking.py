@@ -14,6 +14,7 @@ import numpy as np
 
 from dtg.errors import InputError
 from dtg.evaluation.bootstrap import ratio_interval
+from dtg.evaluation.perplexity_rows import finite
 from dtg.parser.evaluation import Attachments, is_punctuation
 from dtg.parser.uses import Uses as Parser
 from dtg.tables.columns import Column, Row
@@ -39,8 +40,8 @@ MEANINGS = {
     "crosses": "1 if the gold tree has crossing arcs, which no tree of the list has",
     "trees": "different trees in the list",
     "proposal_rank": "of the chosen tree in the list",
-    "log_joint": "log p(words, tree) of the chosen tree, in nats",
-    "log_bound": "log of the sum over the list, in nats",
+    "log_joint": "log p(words, tree) of the chosen tree, in nats; empty if the model can build none of the list",
+    "log_bound": "log of the sum over the list, in nats; empty as log_joint",
 }
 
 
@@ -61,8 +62,8 @@ class RerankedSentence:
     crosses: int
     trees: int
     proposal_rank: int
-    log_joint: float
-    log_bound: float
+    log_joint: float | None
+    log_bound: float | None
 
     @property
     def row(self) -> Row:
@@ -104,8 +105,8 @@ def compare(gold: DependencyTree, own: DependencyTree, found: Reranking, weight:
         crosses=int(not gold.is_projective),
         trees=len(found.trees),
         proposal_rank=best.proposal_rank,
-        log_joint=best.log_probability,
-        log_bound=found.lower_bound,
+        log_joint=finite(best.log_probability),
+        log_bound=finite(found.lower_bound),
     )
 
 

@@ -117,7 +117,7 @@ def attend(projected: Projected, blocks: ReachBlocks, some: slice, stored: Tenso
     place, at = (which.expand(heads, -1, -1) for which in (blocks.place, blocks.position))
     scores = by_content.gather(-1, place) + by_position.gather(-1, at)
     weights = torch.zeros_like(by_content).scatter_(-1, place, scores.softmax(-1))
-    mixed = weights.view(heads * count, BLOCK_ROWS, places) @ value
+    mixed: Tensor = weights.view(heads * count, BLOCK_ROWS, places) @ value
     return mixed.view(heads, len(blocks.place), -1)[:, : blocks.rows].transpose(0, 1)
 
 

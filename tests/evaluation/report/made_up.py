@@ -17,8 +17,9 @@ from dtg.evaluation.blimp.scores import score
 from dtg.evaluation.perplexity import summarize
 from dtg.evaluation.perplexity_report import Report as PerplexityReport
 from dtg.evaluation.perplexity_rows import By
-from dtg.evaluation.reranking import COLUMNS, RerankedSentence
+from dtg.evaluation.reranking import RerankedSentence
 from dtg.evaluation.reranking import summarize as summarize_reranking
+from dtg.evaluation.reranking_report import Report as RerankingReport
 from dtg.evaluation.results import results_content, write_results, write_rows
 from dtg.evaluation.sg import score_items
 from dtg.evaluation.sg.formulas import Verdict
@@ -26,7 +27,6 @@ from dtg.evaluation.sg.reporting import VERDICTS
 from dtg.evaluation.sg.reporting import Report as SyntaxGymReport
 from dtg.evaluation.sg.surprisals import VERDICT_COLUMNS, verdict_rows
 from dtg.evaluation.sg.verdicts import ItemResult
-from dtg.tables.sidecar import Sidecar
 
 SUITES = {"number_prep": 6, "npz_obj": 5, "cleft": 4}
 PARADIGMS = {"passive_1": ("syntax", "argument_structure"), "npi_present_1": ("semantics", "npi_licensing")}
@@ -159,21 +159,14 @@ def reranked_sentences(seed: int, sentences: int = 30) -> list[RerankedSentence]
     return some
 
 
-def write_reranking(folder: Path, name: str, seed: int, *, table: bool = False, **more: Any) -> dict[str, Any]:
-    """What dtg evaluate rerank --json prints; and its table, if asked for."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_reranking(folder: Path, name: str, seed: int, **more: Any) -> dict[str, Any]:
+    """What dtg evaluate rerank --out leaves."""
     sentences = reranked_sentences(seed)
-    numbers = summarize_reranking(sentences)
-    where = {"model": f"runs/{name}/best", "proposal": "runs/parser/best", "input": "test.conllu"}
-    content = {"format_version": 1, **where, "trees_wanted": 300, "weight": 0.0, "seed": 0, **more, **numbers}
-    (folder / "rerank.json").write_text(json.dumps(content), encoding="utf-8")
-    if table:
-        write_rows(folder / "sentences.jsonl", COLUMNS, [one.row for one in sentences])
-        used = {**settings("evaluate rerank", name, "dtg", trees=300, weight=0.0, seed=0)}
-        del used["family"], used["data_sha256"]
-        sidecar = Sidecar(used, where, {column.name: column.meaning for column in COLUMNS}, finished=True)
-        sidecar.save(folder / "sentences.jsonl.meta.json")
-    return numbers
+    report = RerankingReport(name, "test.conllu", sentences, summarize_reranking(sentences), ())
+    method = {"seed": 0, "trees": 300, "proposal": "b" * 64, "weight": 0.0, "constrained": True}
+    used = settings("evaluate rerank", name, "dtg", **{**method, **more})
+    folder.mkdir(parents=True)
+    return written(folder, report.content(used, {**given(name, "test.conllu"), "proposal": "runs/parser/best"}))
 
 
 def write_parser(file: Path, uas: float = 91.25) -> None:

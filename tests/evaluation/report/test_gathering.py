@@ -40,17 +40,21 @@ def test_two_results_of_a_kind_or_two_models_under_one_name_are_refused(tmp_path
 
 def test_reranking_belongs_to_the_model_that_did_it(tmp_path: Path) -> None:
     write_sg(tmp_path / "a/sg", "dtg", 1)
-    numbers = write_reranking(tmp_path / "a/rerank", "dtg", 1, table=True)  # the table and its JSON are one result
+    numbers = write_reranking(tmp_path / "a/rerank", "dtg", 1)
     write_reranking(tmp_path / "b", "other", 2)
     first, second = gather(find([tmp_path / "a", tmp_path / "b"]), {}).models
     assert (first.name, first.results["rerank"].content) == ("dtg", numbers)
-    assert first.results["rerank"].place.name == "sentences.jsonl"  # which says more of how it was made
-    assert second.name == "other" and list(second.results) == ["rerank"]
+    assert (second.name, list(second.results), second.family) == ("other", ["rerank"], "dtg")
     write_reranking(tmp_path / "c", "dtg", 3)
     with pytest.raises(
-        InputError, match=r"two results of dtg evaluate rerank of the model runs/dtg/best: .*\nLeave one"
+        InputError, match=r"two results of dtg evaluate rerank of dtg: .*\nGive one of them another name"
     ):
         gather(find([tmp_path]), {})
+    write_reranking(tmp_path / "d", "dtg", 1, model_sha256="f" * 64)
+    with pytest.raises(
+        InputError, match=r"dtg stands for two different models, in .*sg and in .*d \(by model_sha256\)"
+    ):
+        gather(find([tmp_path / "a/sg", tmp_path / "d"]), {})
 
 
 def test_runs_go_with_their_models(tmp_path: Path) -> None:
@@ -79,11 +83,15 @@ def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
     write_sg(tmp_path / "good", "dtg", 1)
     (tmp_path / "begun").mkdir()
     (tmp_path / "begun/settings.json").write_text(json.dumps({"command": "evaluate blimp"}))
-    (tmp_path / "broken.json").write_text('{"trees_wanted": ')
+    (tmp_path / "broken.json").write_text('{"kind": ')
+    (tmp_path / "printed.json").write_text('{"kind": "rerank", "settings": {}}')
     (tmp_path / "other.json").write_text('{"anything": 1}')
-    begun, broken = find([tmp_path]).notes
+    begun, broken, printed = find([tmp_path]).notes
     assert begun == f"{tmp_path / 'begun'} is not finished, and left out. The same command goes on with it."
     assert broken.startswith(f"{tmp_path / 'broken.json'} is left out: it is not JSON")
+    assert printed.startswith(
+        f"{tmp_path / 'printed.json'} is left out: of dtg evaluate rerank, the folder that --out makes"
+    )
     (tmp_path / "empty").mkdir()
     for path, message in (
         (tmp_path / "empty", "there are no results in"),
@@ -96,7 +104,7 @@ def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*results\.json"):
         find([tmp_path / "good"])
     (tmp_path / "good/results.json").write_text('{"kind": "taste", "format_version": 1}')
-    with pytest.raises(InputError, match="results of the kind 'taste'"):
+    with pytest.raises(InputError, match="results of the kind 'taste'; known are ppl, blimp, sg, rerank"):
         find([tmp_path / "good"])
     write_parser(tmp_path / "parser.json")
     old = json.loads((tmp_path / "parser.json").read_text()) | {"format_version": 0}

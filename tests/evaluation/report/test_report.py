@@ -55,7 +55,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         ("dtg", "sg"): write_sg(results / "dtg/sg", "dtg", 1),
         ("dtg", "blimp"): write_blimp(results / "dtg/blimp", "dtg", 1),
         ("dtg", "ppl"): write_ppl(results / "dtg/ppl", "dtg", 4.0),
-        ("dtg", "rerank"): write_reranking(results / "dtg/rerank", "dtg", 1, table=True),
+        ("dtg", "rerank"): write_reranking(results / "dtg/rerank", "dtg", 1),
         ("txl-tokens", "sg"): write_sg(results / "txl/sg", "txl-tokens", 2, "txl-tokens", by="exact"),
         ("txl-tokens", "blimp"): write_blimp(results / "txl/blimp", "txl-tokens", 2, "txl-tokens", by="exact"),
         ("txl-tokens", "ppl"): write_ppl(results / "txl/ppl", "txl-tokens", 4.1, "txl-tokens", ("exact",)),
@@ -63,6 +63,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
             results / "swift/sg", "dtg-swift", 3, "dtg-swift", {"cleft": 4}, data_sha256="e" * 64
         ),
         ("dtg-swift", "blimp"): write_blimp(results / "swift/blimp", "dtg-swift", 3, "dtg-swift", beam=50),
+        (STRANGE, "rerank"): write_reranking(results / "strange/rerank", STRANGE, 2, trees=40, data_sha256="e" * 64),
         (STRANGE, "ppl"): write_ppl(results / "strange/ppl", STRANGE, 3.9, by=("proposal", "beam"), trees=100),
     }
     write_parser(results / "parser.json")
@@ -142,6 +143,9 @@ def test_what_does_not_compare_is_marked(made: Made) -> None:
     assert data == "Not comparable with the unmarked: items: 4 (sha256 eeeeeeee), not 15 (sha256 dddddddd)."
     assert made.row("results", STRANGE)["PPL per word"].notes == (
         "Not comparable with the unmarked: trees: 100, not 300.",
+    )
+    assert made.row("reranking", STRANGE)["Model"].notes == (
+        "Not comparable with the unmarked: sentences: 30 (sha256 eeeeeeee), not 30 (sha256 dddddddd); trees: 40, not 300.",
     )
     figures = [block for section in made.page.sections for block in section.blocks if isinstance(block, Figure)]
     fields = next(figure for figure in figures if figure.name == "fields")

@@ -14,7 +14,7 @@ COMMANDS: Mapping[Kind, str] = {
     "ppl": "`dtg evaluate ppl --conllu FILE --model MODEL --name NAME --out FOLDER`",
     "blimp": "`dtg evaluate blimp DIR --model MODEL --name NAME --out FOLDER`",
     "sg": "`dtg evaluate sg DIR --model MODEL --name NAME --out FOLDER`",
-    "rerank": "`dtg evaluate rerank GOLD.conllu --model MODEL --json > FOLDER/rerank.json`",
+    "rerank": "`dtg evaluate rerank GOLD.conllu --model MODEL --name NAME --out FOLDER`",
     "parser": "`dtg evaluate parser GOLD.conllu --parser PARSER --json > FOLDER/parser.json`",
 }
 

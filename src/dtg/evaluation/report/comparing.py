@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 from dtg.evaluation.report.finding import Found
@@ -42,14 +41,11 @@ class Basis:
 def basis_of(found: Found, by: str | None = None) -> Basis:
     """Of one evaluation; `by` is the kind of probability, where there are several."""
     settings, content = found.settings, found.content
-    if found.kind == "rerank":
-        counts = (("sentences", content["sentences"]), ("words", content["all"]["proposal"]["words"]))
-        data = (("treebank", Path(found.given["input"]).name), *counts)
-        return Basis(data, method_of("rerank", {**settings, "proposal": found.given["proposal"]}))
     thing, count = {
         "ppl": ("sentences", content.get("sentences")),
         "blimp": ("pairs", content.get("scores", {}).get("sentence", {}).get("overall", {}).get("pairs")),
         "sg": ("items", content.get("items")),
+        "rerank": ("sentences", content.get("sentences")),
     }[found.kind]
     by = by or settings.get("by")
     exact = by in (None, "exact")  # None: surprisals of another tool

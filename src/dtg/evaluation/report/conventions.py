@@ -55,7 +55,7 @@ def evaluation_row(model: Model, found: Found) -> list[Cell]:
     return [
         Cell(model.name),
         Cell(found.kind),
-        Cell(str(given.get("data", given.get("input")))),
+        Cell(str(given["data"])),
         *(Cell(value[:12]) if value else absent() for value in hashes),
         Cell("; ".join(ways(found.kind, settings))),
         *(Cell(str(settings[name])) if name in settings else absent() for name in ("device", "dtg")),

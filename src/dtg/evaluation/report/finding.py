@@ -2,10 +2,9 @@
 
 What is looked for, however deep:
 
-    results.json                        of dtg evaluate ppl, blimp or sg --out FOLDER
-    any .json                           printed by dtg evaluate rerank --json or dtg evaluate parser --json
-    any .jsonl with its .meta.json      the table of dtg evaluate rerank --out FILE.jsonl
-    log.jsonl                           of dtg train --out RUN
+    results.json    of dtg evaluate ppl, blimp, sg or rerank --out FOLDER
+    any .json       printed by dtg evaluate parser --json
+    log.jsonl       of dtg train --out RUN
 """
 
 from __future__ import annotations
@@ -20,13 +19,11 @@ from dtg.errors import InputError
 from dtg.evaluation.results import RESULTS, read_results
 from dtg.evaluation.work import SETTINGS
 from dtg.files import FORMAT_VERSION
-from dtg.tables.reading import read_rows
-from dtg.tables.sidecar import read_sidecar
 
 Kind = Literal["ppl", "blimp", "sg", "rerank", "parser"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LOG = "log.jsonl"
-SIDECAR = ".jsonl.meta.json"
+IN_FOLDERS = ("ppl", "blimp", "sg", "rerank")
 NOT_LOOKED_INTO = ("checkpoints",)  # of a training run: large, and no results
 
 
@@ -70,8 +67,8 @@ def find(paths: Sequence[Path]) -> Findings:
             look_at(file, argument, found)
         if len(found) == before and not repeated:
             raise InputError(
-                f"there are no results in {path}. A folder that dtg evaluate ppl, blimp or sg --out has made is expected, JSON "
-                "of dtg evaluate rerank or parser --json, or a run of dtg train."
+                f"there are no results in {path}. A folder that dtg evaluate ppl, blimp, sg or rerank --out has made is "
+                "expected, JSON of dtg evaluate parser --json, or a run of dtg train."
             )
     return found
 
@@ -91,15 +88,13 @@ def look_at(file: Path, argument: int, found: Findings) -> None:
     """Add what a file has, if it is one of ours."""
     if file.name == LOG:
         found.runs.append((argument, file.parent))
-    elif file.name.endswith(SIDECAR):
-        from_table(file, argument, found)
     elif file.name == SETTINGS:
         if not (file.parent / RESULTS).is_file() and "command" in object_in(file, found):
             found.notes.append(f"{file.parent} is not finished, and left out. The same command goes on with it.")
     elif file.name == RESULTS:
         kind = object_in(file, found).get("kind")
-        if kind not in ("ppl", "blimp", "sg"):
-            raise InputError(f"{file} has results of the kind {kind!r}; those of ppl, blimp and sg are known.")
+        if kind not in IN_FOLDERS:
+            raise InputError(f"{file} has results of the kind {kind!r}; known are {', '.join(IN_FOLDERS)}.")
         content = read_results(file.parent, kind)
         found.results.append(Found(kind, file.parent, argument, content["settings"], content["given"], content))
     else:
@@ -107,37 +102,19 @@ def look_at(file: Path, argument: int, found: Findings) -> None:
 
 
 def from_json(file: Path, content: Mapping[str, Any], argument: int, found: Findings) -> None:
-    """What dtg evaluate rerank --json and dtg evaluate parser --json print; any other JSON is not ours."""
-    is_rerank = {"trees_wanted", "all", "proposal", "model", "input"} <= content.keys()
-    if not is_rerank and not {"by_length", "all", "parser", "files"} <= content.keys():
+    """What dtg evaluate parser --json prints; any other JSON is not ours."""
+    if content.get("kind") == "rerank" and "settings" in content:
+        found.notes.append(
+            f"{file} is left out: of dtg evaluate rerank, the folder that --out makes is read, not --json."
+        )
+    if not {"by_length", "all", "parser", "files"} <= content.keys():
         return
     if content.get("format_version") != FORMAT_VERSION:
         raise InputError(
             f"{file} has format_version {content.get('format_version')!r}; this dtg reads {FORMAT_VERSION}. Make it anew."
         )
-    if is_rerank:
-        settings = {"trees": content["trees_wanted"], **{name: content.get(name) for name in ("weight", "seed")}}
-        given = {name: content[name] for name in ("model", "proposal", "input")}
-        numbers = {name: content[name] for name in ("sentences", "crossing", "trees", "all", "without_punctuation")}
-        found.results.append(Found("rerank", file, argument, settings, given, numbers))
-    else:
-        given = {"parser": content["parser"], "files": content["files"]}
-        found.results.append(Found("parser", file, argument, {}, given, content))
-
-
-def from_table(file: Path, argument: int, found: Findings) -> None:
-    """The table of dtg evaluate rerank, counted again; other tables are not ours."""
-    if object_in(file, found).get("settings", {}).get("command") != "evaluate rerank":
-        return
-    sidecar = read_sidecar(file)
-    table = file.with_name(file.name.removesuffix(".meta.json"))
-    if not sidecar.finished:
-        found.notes.append(f"{table} is not finished, and left out. The same command with --resume goes on with it.")
-        return
-    from dtg.evaluation.reranking import RerankedSentence, summarize
-
-    numbers = summarize((RerankedSentence(**row) for _, row in read_rows(table)), sidecar.settings["seed"])
-    found.results.append(Found("rerank", table, argument, sidecar.settings, sidecar.given, numbers))
+    given = {"parser": content["parser"], "files": content["files"]}
+    found.results.append(Found("parser", file, argument, {}, given, content))
 
 
 def object_in(file: Path, found: Findings) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Who has which results: everything that was found in, one `Model` for each name out, in the order given.
 
 A name stands for one model, and a model has one result of a kind: anything else is an error that names both places, because
-a table could show but one of them. Reranking and training runs carry no name; they belong to the model in the same folder.
+a table could show but one of them. Training runs carry no name; they belong to the model in the same folder.
 """
 
 from __future__ import annotations
@@ -78,8 +78,10 @@ def gather(findings: Findings, runs: Mapping[str, Path]) -> Gathered:
     results: dict[str, dict[Kind, Found]] = {}
     for found in findings.results:
         if found.kind != "parser":
-            own = results.setdefault(name_of(found, findings.results), {})
-            own[found.kind] = the_one(found.given.get("name"), own.get(found.kind), found)
+            name = str(found.given["name"])
+            own = results.setdefault(name, {})
+            check_is_one(name, own.get(found.kind), found)
+            own[found.kind] = found
     for name, own in results.items():
         check_one_model(name, own.values())
     named = {name: read_run(folder) for name, folder in runs.items()}
@@ -103,38 +105,21 @@ def gather(findings: Findings, runs: Mapping[str, Path]) -> Gathered:
     return Gathered(models, tuple(one for one in findings.results if one.kind == "parser"), tuple(notes))
 
 
-def name_of(found: Found, every: Sequence[Found]) -> str:
-    """What results are called; for those without a name, that of other results of the same model, or of its folder."""
-    if "name" in found.given:
-        return str(found.given["name"])
-    folder = Path(found.given["model"])
-    for some in ([one for one in every if one.argument == found.argument], every):
-        names = {one.given["name"] for one in some if "name" in one.given and one.given.get("model") == str(folder)}
-        if len(names) == 1:
-            return str(names.pop())
-    return folder.parent.name if folder.name == "best" and folder.parent.name else folder.name
-
-
 def name_of_run(argument: int, folder: Path, every: Iterable[Found]) -> str:
     """That of results of the run's best model; or of the only results below the same path; or of the folder."""
-    named = [one for one in every if "name" in one.given]
+    named = [one for one in every if one.kind != "parser"]
     best = (folder / "best").resolve()
     names = {one.given["name"] for one in named if "model" in one.given and Path(one.given["model"]).resolve() == best}
     names = names or {one.given["name"] for one in named if one.argument == argument}
     return str(names.pop()) if len(names) == 1 else folder.name
 
 
-def the_one(name: str | None, first: Found | None, second: Found) -> Found:
-    """Of two results of one kind there may be one, unless they say the same: a table of reranking and its JSON."""
-    if first is None:
-        return second
-    if first.kind == "rerank" and first.content == second.content:
-        return max(first, second, key=lambda one: len(one.settings))
-    who = f"of {name}" if name else f"of the model {second.given['model']}"
-    advice = RENAME if name else "Leave one of them out."
-    raise InputError(
-        f"there are two results of dtg evaluate {second.kind} {who}: {first.place} and {second.place}.\n{advice}"
-    )
+def check_is_one(name: str, first: Found | None, second: Found) -> None:
+    """Raise if there are two results of one kind under one name."""
+    if first is not None:
+        raise InputError(
+            f"there are two results of dtg evaluate {second.kind} of {name}: {first.place} and {second.place}.\n{RENAME}"
+        )
 
 
 def check_one_model(name: str, results: Iterable[Found]) -> None:

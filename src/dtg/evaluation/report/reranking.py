@@ -9,9 +9,9 @@ from dtg.evaluation.report.cells import COMMANDS, absent, difference, missing, n
 from dtg.evaluation.report.comparing import IMPORTED, basis_of, unlike
 from dtg.evaluation.report.models import Model
 from dtg.evaluation.report.page import Cell, Section, Table, Text
+from dtg.evaluation.reranking import WHOSE
+from dtg.evaluation.reranking_report import EXPLAINED, PARTS
 
-PARTS = {"all": "all words", "without_punctuation": "no punctuation"}
-WHOSE = ("proposal", "reranked", "oracle")
 HEADER = (
     "Model",
     "words",
@@ -30,13 +30,6 @@ DEPENDENCIES = (
     "Trees are Universal Dependencies unless said otherwise. The paper's are Stanford Dependencies of the Penn Treebank, so "
     "its UAS does not compare with these."
 )
-EXPLAINED = (
-    "Proposal: the parser's own best tree. Reranked: of the trees drawn from it, the one with the highest log p(words, tree). "
-    "Oracle: the best of the trees drawn, for each measure by itself.",
-    "UAS: the share of words with the right head; exact: of sentences with all heads right; both in percent. The interval is "
-    "that of the paired bootstrap over sentences.",
-    DEPENDENCIES,
-)
 
 
 def reranking_section(models: Sequence[Model]) -> Section:
@@ -44,10 +37,13 @@ def reranking_section(models: Sequence[Model]) -> Section:
     some = [model for model in models if "rerank" in model.results]
     if not some:
         return Section("Reranking", (Text((f"Not evaluated yet: {COMMANDS['rerank']} makes it.",)),))
-    unequal = unlike([basis_of(model.results["rerank"]) for model in some])
+    unequal = unlike([basis_of(model.results["rerank"], "rerank") for model in some])
     notes = {model.name: found for model, found in zip(some, unequal, strict=True)}
     rows = [row for model in models for row in rows_of(model, notes.get(model.name, ()))]
-    return Section("Reranking", (Table("reranking", "Trees chosen by models.", texts(*HEADER), rows), Text(EXPLAINED)))
+    return Section(
+        "Reranking",
+        (Table("reranking", "Trees chosen by models.", texts(*HEADER), rows), Text((*EXPLAINED, DEPENDENCIES))),
+    )
 
 
 def rows_of(model: Model, notes: tuple[str, ...]) -> list[list[Cell]]:
