@@ -52,7 +52,7 @@ class Evaluator:
         nothing_known = torch.full((1,), -1, device=self.model.device)
         lanes, rows = self.family.begin(nothing_known, self.model.root, torch.zeros_like(nothing_known))
         reads = torch.full_like(nothing_known, NOTHING), rows.piece[:, 0]
-        hidden = self._compute(arena, [(rows, torch.ones_like(nothing_known, dtype=torch.bool))], *reads)
+        hidden = self._compute(arena, [(rows, torch.ones_like(nothing_known, dtype=torch.bool))], *reads, composed=0)
         return lanes, arena, hidden
 
     def take(self, lanes: Lanes, arena: Arena, columns: Tensor) -> Tensor:
@@ -143,16 +143,23 @@ class Evaluator:
             rows.append((group, present))
             reads.append(torch.cat(tokens, dim=1)[present])
         operation_tokens, piece_tokens = torch.cat(reads).unbind(1)
-        return self._compute(arena, rows, operation_tokens, piece_tokens)[count:]
+        return self._compute(arena, rows, operation_tokens, piece_tokens, composed=count)
 
-    def _compute(self, arena: Arena, groups: list[tuple[LaneRows, Tensor]], operation: Tensor, piece: Tensor) -> Tensor:
-        """Hidden vectors of the rows that are present, group by group; they get the arena's next numbers."""
+    def _compute(
+        self, arena: Arena, groups: list[tuple[LaneRows, Tensor]], operation: Tensor, piece: Tensor, *, composed: int
+    ) -> Tensor:
+        """Hidden vectors of the rows that are present, group by group, without the `composed` ones that come first.
+
+        All of them get the arena's next numbers.
+        """
         width = max(rows.attends.shape[1] for rows, _ in groups)
         attends = torch.cat([pad_columns(rows.attends[present], width) for rows, present in groups])
         relative = torch.cat([pad_columns(rows.relative[present], width) for rows, present in groups])
         keys = torch.cat([rows.keys[present, 0] for rows, present in groups])
         self.rows_evaluated += len(keys)
         first = arena.reserve(len(keys))
-        reach = Reach.of(attends, relative, keys, lambda layer, keys_values: arena.put(layer, first, keys_values))
+        reach = Reach.of(
+            attends, relative, keys, lambda layer, keys_values: arena.put(layer, first, keys_values), skip=composed
+        )
         hidden: Tensor = self.model.decoder(operation, piece, reach)
         return hidden

@@ -26,10 +26,13 @@ class Projected(NamedTuple):
 
 
 class LayerKeys(Protocol):
-    """Where one layer's rows find what they attend to."""
+    """Where one layer's rows find what they attend to. The first `skip` rows are attended to, and attend to nothing."""
+
+    @property
+    def skip(self) -> int: ...
 
     def mix(self, projected: Projected) -> Tensor:
-        """(rows, heads x head width) for each row, what it attends to, weighted."""
+        """(rows, heads x head width) for each row, what it attends to, weighted. Those to skip have no queries."""
 
 
 class Keys(Protocol):
@@ -38,8 +41,8 @@ class Keys(Protocol):
     @property
     def positions(self) -> Tensor: ...
 
-    def of_layer(self, layer: int) -> LayerKeys:
-        """What the layer with this number, from 0, attends to."""
+    def of_layer(self, layer: int, last: bool) -> LayerKeys:
+        """What the layer with this number, from 0, attends to. The last one may skip rows whose output nobody needs."""
 
 
 class PositionBiases(nn.Module):
@@ -63,9 +66,9 @@ class RelativeAttention(nn.Module):
         self.output = nn.Linear(inner, config.width, bias=False)
 
     def forward(self, rows: Tensor, keys: LayerKeys, biases: PositionBiases, encoded: Tensor) -> Tensor:
-        """`encoded` (positions, width) are the sinusoids of the positions that occur."""
+        """`encoded` (positions, width) are the sinusoids of the positions that occur. Rows to skip have no output."""
         parts = self.queries_keys_values(rows).view(len(rows), 3, self.heads, self.head_width)
-        query = parts[:, 0] / math.sqrt(self.head_width)
+        query = parts[keys.skip :, 0] / math.sqrt(self.head_width)
         projected = Projected(
             content=query + biases.content / math.sqrt(self.head_width),
             position=query + biases.position / math.sqrt(self.head_width),

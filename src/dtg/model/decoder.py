@@ -48,9 +48,9 @@ class Layer(nn.Module):
         biases = shared if self.biases is None else self.biases
         assert biases is not None
         if self.pre_norm:
-            rows = rows + self.dropout(self.attention(self.attention_norm(rows), keys, biases, encoded))
+            rows = rows[keys.skip :] + self.dropout(self.attention(self.attention_norm(rows), keys, biases, encoded))
             return rows + self.dropout(self.feedforward(self.feedforward_norm(rows)))  # type: ignore[no-any-return]
-        rows = self.attention_norm(rows + self.dropout(self.attention(rows, keys, biases, encoded)))
+        rows = self.attention_norm(rows[keys.skip :] + self.dropout(self.attention(rows, keys, biases, encoded)))
         return self.feedforward_norm(rows + self.dropout(self.feedforward(rows)))  # type: ignore[no-any-return]
 
 
@@ -76,11 +76,15 @@ class Decoder(nn.Module):
         return total
 
     def forward(self, operation: Tensor, piece: Tensor, keys: Keys) -> Tensor:
-        """(rows, width) from the (rows,) operation and piece that each row reads; `keys` says what rows attend to."""
+        """(rows, width) from the (rows,) operation and piece that each row reads; `keys` says what rows attend to.
+
+        Rows that `keys` skips in the last layer have no output.
+        """
         rows = self.dropout(self.embed(operation, piece))
         encoded = encode_positions(keys, rows, self.config.width)
         for number, layer in enumerate(self.layers):
-            rows = layer(rows, keys.of_layer(number), self.biases, encoded)
+            last = number + 1 == len(self.layers)
+            rows = layer(rows, keys.of_layer(number, last), self.biases, encoded)
         output: Tensor = self.final_norm(rows)
         return output
 

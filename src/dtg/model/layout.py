@@ -56,7 +56,12 @@ class Layout:
         places = sum(block.sentences * block.longest for block in blocks)
         return cls(blocks, order, positions, 1.0 - len(rows) / places)
 
-    def of_layer(self, layer: int) -> Layout:
+    @property
+    def skip(self) -> int:
+        """Any row may predict."""
+        return 0
+
+    def of_layer(self, layer: int, last: bool) -> Layout:
         """Every layer attends to its own rows, in the same way."""
         return self
 

@@ -38,14 +38,15 @@ class ReachBlocks:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What new rows attend to. `positions` are the relative positions that occur."""
+    """What new rows attend to. `positions` are the relative positions that occur; the last layer may skip the first rows."""
 
     blocks: tuple[ReachBlocks, ...]
     positions: Tensor
     store: Store
+    skip: int
 
     @classmethod
-    def of(cls, attends: Tensor, relative: Tensor, count: Tensor, store: Store) -> Reach:
+    def of(cls, attends: Tensor, relative: Tensor, count: Tensor, store: Store, skip: int = 0) -> Reach:
         """From (rows, width) numbers of stored rows and their relative positions, of which the first `count` (rows,) hold."""
         width = int(count.max())
         attends, relative = attends[:, :width].long(), relative[:, :width].long()
@@ -55,14 +56,16 @@ class Reach:
         positions = torch.arange(lowest, highest + 1, device=count.device)
         position = (relative - lowest).masked_fill(unused, len(positions))
         together = BLOCK_ROWS * BLOCKS_TOGETHER
-        blocks = [
-            blocks_of(first, attends[first : first + together], position[first : first + together], len(positions))
-            for first in range(0, len(attends), together)
-        ]
-        return cls(tuple(blocks), positions, store)
+        blocks = []
+        for start, stop in ((0, skip), (skip, len(attends))):  # rows to skip attend to little: no need for all columns
+            widest = int(count[start:stop].max()) if stop > start else 0
+            for first in range(start, stop, together):
+                some = slice(first, min(first + together, stop)), slice(widest)
+                blocks.append(blocks_of(first, attends[some], position[some], len(positions)))
+        return cls(tuple(blocks), positions, store, skip)
 
-    def of_layer(self, layer: int) -> LayerReach:
-        return LayerReach(self, layer)
+    def of_layer(self, layer: int, last: bool) -> LayerReach:
+        return LayerReach(self, layer, self.skip if last else 0)
 
 
 def blocks_of(first: int, attends: Tensor, position: Tensor, unused: int) -> ReachBlocks:
@@ -86,10 +89,11 @@ def blocks_of(first: int, attends: Tensor, position: Tensor, unused: int) -> Rea
 
 @dataclass(frozen=True, slots=True)
 class LayerReach:
-    """A reach within one layer."""
+    """A reach within one layer, without the first `skip` rows."""
 
     reach: Reach
     layer: int
+    skip: int
 
     def mix(self, projected: Projected) -> Tensor:
         """See `LayerKeys`. New rows are stored first: they may attend to each other."""
@@ -97,8 +101,10 @@ class LayerReach:
         rows, heads, head_width = projected.content.shape
         mixed = projected.content.new_empty(rows, heads, head_width)
         for blocks in self.reach.blocks:
-            some = slice(blocks.first, blocks.first + blocks.rows)
-            mixed[some] = attend(projected, blocks, some, stored)
+            first = blocks.first - self.skip
+            if first >= 0:
+                some = slice(first, first + blocks.rows)
+                mixed[some] = attend(projected, blocks, some, stored)
         return mixed.flatten(1)
 
 
