@@ -1,23 +1,51 @@
 """Picture files of every kind dtg draws: a figure to paint on goes out, a whole SVG, PNG or PDF file is written.
 
 matplotlib is an optional dependency (the `draw` extra), imported only when something is drawn. The same picture makes the
-same file: no dates, no random names.
+same file: no dates, no random names. Pictures are to be read in print and by colour-blind readers: colours are Okabe and Ito's,
+and every model has a hatch, or a marker and a line, of its own besides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from dtg.errors import InputError, MissingExtraError
 from dtg.files import FORMAT_VERSION, replacing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SUFFIXES = (".svg", ".png", ".pdf")
+INK, GRID = "#222222", "#DDDDDD"
+NAME_SIZE = 8  # points
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How one model is drawn."""
+
+    color: str
+    hatch: str
+    marker: str
+    line: str | tuple[int, tuple[int, ...]]
+
+
+STYLES = (  # hatches of lines only: dots make an SVG file of half a megabyte
+    Style("#0072B2", "", "o", "-"),
+    Style("#E69F00", "////", "s", "--"),
+    Style("#009E73", "xxxx", "^", "-."),
+    Style("#D55E00", "\\\\\\\\", "D", (0, (1, 1))),
+    Style("#56B4E9", "||||", "v", (0, (5, 1, 1, 1, 1, 1))),
+    Style("#CC79A7", "++++", "P", (0, (8, 2))),
+    Style("#BBBBBB", "----", "X", (0, (3, 3))),
+    Style("#F0E442", "", "*", (0, (1, 3))),
+)
 
 
 def check_picture_path(path: Path) -> None:
@@ -49,3 +77,38 @@ def picture(path: str | Path, what: str) -> Iterator[Figure]:
         yield figure
         with replacing(path) as temporary:
             figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=150, metadata=metadata)
+
+
+def add_legend(figure: Figure, names: Sequence[str]) -> int:
+    """Put the models' names above the picture, in as many columns as fit; say in how many lines."""
+    from matplotlib.patches import Patch
+
+    labels = [wrapped(name, 90) for name in names]
+    longest = max(len(line) for label in labels for line in label.split("\n"))
+    columns = max(1, min(len(names), 100 // (longest + 7)))
+    patches = [Patch(facecolor=style.color, hatch=style.hatch, edgecolor=INK, linewidth=0.5) for style in STYLES]
+    figure.legend(
+        patches[: len(names)], labels, loc="outside upper center", ncols=columns, frameon=False, fontsize=NAME_SIZE
+    )
+    return -(-len(names) // columns) + sum(label.count("\n") for label in labels)
+
+
+def plain(axes: Axes, grid: Literal["x", "y", "both"]) -> None:
+    """Light lines behind the data, and no box around it."""
+    axes.grid(axis=grid, color=GRID, linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=NAME_SIZE)
+
+
+def check_models(models: Mapping[str, object]) -> None:
+    """Raise unless there are as many models as a picture can show."""
+    if not 1 <= len(models) <= len(STYLES):
+        raise InputError(
+            f"a picture shows from 1 to {len(STYLES)} models, which is as many as can be told apart; {len(models)} were given."
+        )
+
+
+def wrapped(name: str, width: int) -> str:
+    """A name in lines of so many characters, broken at spaces or after underscores."""
+    return textwrap.fill(name.replace("_", "_ "), width).replace("_ ", "_")

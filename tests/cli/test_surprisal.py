@@ -205,3 +205,15 @@ def test_mistakes(run: Command, model: Path, tmp_path: Path) -> None:
     assert "or pass --format" in message("--out", tmp_path / "a.txt")
     assert "does not exist" in message("--out", tmp_path / "b" / "a.csv")
     assert "is not a device" in message("--model", model, "--device", "gpu")
+
+
+def test_a_picture_of_one_sentence(run: Command, model: Path, sentences: Path, tmp_path: Path) -> None:
+    done = run("surprisal", SENTENCE, "--model", model, "--draw", tmp_path / "one.svg", "--draw", tmp_path / "one.png")
+    assert f"dtg: drew {tmp_path / 'one.png'}." in done.stderr and "surprisal, bits" in done.stdout
+    assert (tmp_path / "one.svg").read_text().startswith("<?xml")
+    mistakes: list[list[str | Path]] = [[sentences], [SENTENCE, "--out", tmp_path / "x.csv"]]
+    for wrong in mistakes:
+        assert (
+            "--draw is for one sentence" in run("surprisal", *wrong, "--draw", "x.svg", "--model", model, code=1).stderr
+        )
+    assert "must end in one of" in run("surprisal", SENTENCE, "--model", model, "--draw", "x.gif", code=1).stderr

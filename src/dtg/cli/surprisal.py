@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -58,13 +59,16 @@ def surprisal(
     text: Annotated[
         bool, typer.Option("--text", help="The argument is a sentence, even if a file has that name.")
     ] = False,
+    draw: Annotated[
+        list[Path] | None, typer.Option(help="Draw the sentence's surprisals: .svg, .png or .pdf.", metavar="FILE")
+    ] = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
     device: DeviceOption = "cpu",
 ) -> None:
     """How surprising each word is: -log p(word | words before it), in bits, and what goes with it.
 
-    dtg surprisal "The dog barks." --model run/best
+    dtg surprisal "The dog barks." --model run/best --draw dog.svg
 
     dtg surprisal items.txt --model run/best --out items.csv
 
@@ -78,6 +82,7 @@ def surprisal(
 
     items = text_or_file(source, is_text=text)
     to = Destination.of(out, format, resume=resume, overwrite=overwrite)
+    check_draw(draw or [], one_sentence=isinstance(items, OneText) and to.is_for_people)
     run, search = Run.of(model, device, base, to), Search(beam, word_beam, tokenized)
 
     def compute(items: Iterator[Item[str]]) -> Iterator[SentenceSurprisal]:
@@ -91,8 +96,33 @@ def surprisal(
         for item, result in (pair for some in groups(items, GROUP) for pair in paired(some, compute)):
             title = None if isinstance(items, OneText) else f"sentence {item.sentence_id}"
             show(console, result, base, per.per, end=end, known=known, title=title)
+            draw_rows(draw or [], rows(item, result), run.model.config.family, base)
     else:
         options = {**search.settings, "per": per.value, "end": end}
         work = Work(items, items.size, compute, rows, SURPRISAL_COLUMNS, GROUP)
         write_table(work, to, lambda: run.sidecar("surprisal", options, items.name, SURPRISAL_COLUMNS))
     tell_empty(items)
+
+
+def check_draw(paths: Sequence[Path], *, one_sentence: bool) -> None:
+    """Raise, before anything is computed, if these pictures cannot be drawn."""
+    from dtg.errors import InputError
+    from dtg.pictures import check_picture_path
+
+    if paths and not one_sentence:
+        raise InputError("--draw is for one sentence: give it as the argument, without --out and --format.")
+    for path in paths:
+        check_picture_path(path)
+
+
+def draw_rows(paths: Sequence[Path], rows: Sequence[Row], family: str, base: BaseChoice) -> None:
+    """A bar for each row of the table."""
+    from dtg.inference.columns import SURPRISAL_COLUMNS
+    from dtg.inference.picture import draw_surprisals
+
+    names = [column.name for column in SURPRISAL_COLUMNS]
+    words = [str(row[names.index("word")]) for row in rows]
+    surprisals = [float(row[names.index("surprisal")] or 0) for row in rows]
+    for path in paths:
+        draw_surprisals(path, words, {family: surprisals}, base.unit)
+        typer.echo(f"dtg: drew {path}.", err=True)

@@ -1,51 +1,25 @@
 """Pictures of results for papers: accuracies or training logs in, an SVG, PDF or PNG file out.
 
-They are to be read in print and by colour-blind readers: colours are Okabe and Ito's, and every model has a hatch, or a
-marker and a line, of its own besides. Numbers stand at the bars, names at the curves. Needs matplotlib (the `draw` extra).
+Numbers stand at the bars, names at the curves. Needs matplotlib (the `draw` extra).
 """
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from dtg.errors import InputError
-from dtg.pictures import picture
+from dtg.pictures import INK, NAME_SIZE, STYLES, Style, add_legend, check_models, picture, plain, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 WIDTH = 7.0  # inches: the text of a page
 CURVES_HEIGHT = 4.0
-INK, GRID = "#222222", "#DDDDDD"
-NAME_SIZE, NUMBER_SIZE = 8, 6.5  # points
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How one model is drawn."""
-
-    color: str
-    hatch: str
-    marker: str
-    line: str | tuple[int, tuple[int, ...]]
-
-
-STYLES = (  # hatches of lines only: dots make an SVG file of half a megabyte
-    Style("#0072B2", "", "o", "-"),
-    Style("#E69F00", "////", "s", "--"),
-    Style("#009E73", "xxxx", "^", "-."),
-    Style("#D55E00", "\\\\\\\\", "D", (0, (1, 1))),
-    Style("#56B4E9", "||||", "v", (0, (5, 1, 1, 1, 1, 1))),
-    Style("#CC79A7", "++++", "P", (0, (8, 2))),
-    Style("#BBBBBB", "----", "X", (0, (3, 3))),
-    Style("#F0E442", "", "*", (0, (1, 3))),
-)
+NUMBER_SIZE = 6.5  # points
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,38 +178,3 @@ def write_plain_numbers(axes: Axes) -> None:
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.yaxis.set_minor_locator(NullLocator())
-
-
-def add_legend(figure: Figure, names: Sequence[str]) -> int:
-    """Put the models' names above the picture, in as many columns as fit; say in how many lines."""
-    from matplotlib.patches import Patch
-
-    labels = [wrapped(name, 90) for name in names]
-    longest = max(len(line) for label in labels for line in label.split("\n"))
-    columns = max(1, min(len(names), 100 // (longest + 7)))
-    patches = [Patch(facecolor=style.color, hatch=style.hatch, edgecolor=INK, linewidth=0.5) for style in STYLES]
-    figure.legend(
-        patches[: len(names)], labels, loc="outside upper center", ncols=columns, frameon=False, fontsize=NAME_SIZE
-    )
-    return -(-len(names) // columns) + sum(label.count("\n") for label in labels)
-
-
-def plain(axes: Axes, grid: Literal["x", "both"]) -> None:
-    """Light lines behind the data, and no box around it."""
-    axes.grid(axis=grid, color=GRID, linewidth=0.5)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=NAME_SIZE)
-
-
-def check_models(models: Mapping[str, object]) -> None:
-    """Raise unless there are as many models as a picture can show."""
-    if not 1 <= len(models) <= len(STYLES):
-        raise InputError(
-            f"a picture shows from 1 to {len(STYLES)} models, which is as many as can be told apart; {len(models)} were given."
-        )
-
-
-def wrapped(name: str, width: int) -> str:
-    """A name in lines of so many characters, broken at spaces or after underscores."""
-    return textwrap.fill(name.replace("_", "_ "), width).replace("_ ", "_")

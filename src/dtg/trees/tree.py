@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from dtg.errors import RootCountError, TreeError
 from dtg.trees.drawing import draw_tree
@@ -93,6 +94,12 @@ class DependencyTree:
     def draw(self, *, ascii_only: bool = False) -> str:
         """The tree for a terminal: one word a line, arcs to the left of it, pointing at the dependent."""
         return draw_tree(self.words, self.heads, self.labels, ascii_only=ascii_only)
+
+    def picture(self, path: str | Path) -> None:
+        """The tree as an .svg, .png or .pdf file, with arcs above the words. Needs matplotlib (the `draw` extra)."""
+        from dtg.trees.picture import draw_arcs
+
+        draw_arcs(path, self.words, self.heads, self.labels)
 
 
 def check_tree(words: Sequence[str], heads: Sequence[int], labels: Sequence[str] | None) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from dtg.evaluation.figures import STYLES, Bar, bars_by_group
+from dtg.evaluation.figures import Bar, bars_by_group
 from dtg.evaluation.report.page import Figure, letters, marks
+from dtg.pictures import STYLES
 
 Bars = Sequence[Bar | None]
 

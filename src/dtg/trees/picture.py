@@ -1,0 +1,107 @@
+"""A tree as a picture, as in papers: words and heads in, an SVG, PNG or PDF file with arcs above the words out.
+
+Arrows point from a head to its dependent, short arcs inside long ones; the root word's comes from above. Needs matplotlib (the
+`draw` extra).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dtg.pictures import INK, STYLES, picture
+from dtg.trees.drawing import arc_columns
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WORD_SIZE, LABEL_SIZE = 11, 7.5  # points
+CHARACTER, GAP = 0.105, 0.16  # inches: a letter of a word, and what is left between two words
+LEVEL = 0.34  # inches: how much higher an arc runs than those inside it
+SIDE = 0.06  # inches between two arcs at the same word
+
+
+def draw_arcs(
+    path: str | Path, words: Sequence[str], heads: Sequence[int], labels: Sequence[str] | None = None
+) -> None:
+    """Draw a tree; the name's suffix says in which format."""
+    levels = arc_columns(heads)
+    middles = middles_of(words, labels)
+    places = ends_of(heads, middles)
+    top = (max(levels, default=0) + 1) * LEVEL
+    with picture(path, "picture of a tree") as figure:
+        width = middles[-1] + widths_of(words, labels)[-1] / 2
+        figure.set_size_inches(width + 0.1, top + 0.65)
+        figure.set_layout_engine("none")  # everything has its place already
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.set(xlim=(-0.05, width + 0.05), ylim=(-0.4, top + 0.25))
+        axes.axis("off")
+        for place, (word, head, level) in enumerate(zip(words, heads, levels, strict=True)):
+            axes.text(middles[place], -0.08, word, ha="center", va="top", fontsize=WORD_SIZE, color=INK)
+            label = labels[place] if labels is not None else "" if head else "root"
+            if head:
+                draw_arc(axes, *places[place + 1], level * LEVEL, label)
+            else:
+                draw_arrow(axes, [(middles[place], top), (middles[place], 0.02)], ["MOVETO", "LINETO"])
+                axes.text(middles[place], top + 0.03, label, ha="center", va="bottom", fontsize=LABEL_SIZE, color=INK)
+
+
+def widths_of(words: Sequence[str], labels: Sequence[str] | None) -> list[float]:
+    """How much room each word has: its own letters, and those of its label."""
+    letters = [len(word) * CHARACTER for word in words]
+    if labels is None:
+        return letters
+    return [max(size, 0.7 * len(label) * CHARACTER) for size, label in zip(letters, labels, strict=True)]
+
+
+def middles_of(words: Sequence[str], labels: Sequence[str] | None) -> list[float]:
+    """Where the middle of each word is."""
+    found, end = [], 0.0
+    for width in widths_of(words, labels):
+        found.append(end + width / 2)
+        end += width + GAP
+    return found
+
+
+def ends_of(heads: Sequence[int], middles: Sequence[float]) -> dict[int, tuple[float, float]]:
+    """Where the arc of each word that has one begins and ends. At a word, longer arcs are nearer to its middle."""
+    ends: dict[int, dict[int, float]] = {word: {} for word, head in enumerate(heads, start=1) if head}
+    for here, middle in enumerate(middles, start=1):
+        for side in (-1, 1):
+            others = [
+                (heads[word - 1] if word == here else word, word) for word in ends if here in (word, heads[word - 1])
+            ]
+            longest_first = sorted((-abs(other - here), word) for other, word in others if (other - here) * side > 0)
+            for number, (_, word) in enumerate(longest_first):
+                ends[word][here] = middle + side * SIDE * (number + 0.75)
+    return {word: (found[heads[word - 1]], found[word]) for word, found in ends.items()}
+
+
+def draw_arc(axes: Axes, start: float, end: float, height: float, label: str) -> None:
+    """A flat arch with an arrow at its end, and its label on it."""
+    bend = (1 if end > start else -1) * min(0.14, abs(end - start) / 2)
+    points = [(start, 0.02), (start, height), (start + bend, height)]
+    points += [(end - bend, height), (end, height), (end, 0.02)]
+    draw_arrow(axes, points, ["MOVETO", "CURVE3", "CURVE3", "LINETO", "CURVE3", "CURVE3"])
+    if label:
+        axes.text(
+            (start + end) / 2,
+            height,
+            label,
+            ha="center",
+            va="center",
+            fontsize=LABEL_SIZE,
+            color=STYLES[0].color,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},  # the line behind it stops
+        )
+
+
+def draw_arrow(axes: Axes, points: Sequence[tuple[float, float]], codes: Sequence[str]) -> None:
+    """A line through some points with an arrow at its end."""
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path as Line
+
+    line = Line(points, [getattr(Line, code) for code in codes])
+    looks: dict[str, Any] = {"linewidth": 0.9, "color": INK, "mutation_scale": 7, "shrinkA": 0, "shrinkB": 0}
+    axes.add_patch(FancyArrowPatch(path=line, arrowstyle="-|>", **looks))
