@@ -21,10 +21,10 @@ types: $(READY)
 # Two test processes of one thread each: threads that wait for each other's cores are slower than none.
 unit slow: export OMP_NUM_THREADS = 1
 unit: $(READY)
-	$(BIN)/pytest -m "not slow" -n 2 --durations=5
+	$(BIN)/pytest -m "not slow" -n 2 --dist worksteal --durations=5
 
 slow: $(READY)
-	$(BIN)/pytest -m slow -n 2 --durations=5
+	$(BIN)/pytest -m slow -n 2 --dist worksteal --durations=5
 
 benchmark: $(READY)
 	$(BIN)/python -m benchmarks.rows
