@@ -7,6 +7,7 @@ READY := .venv/.ready
 
 demo: $(READY)
 	@mkdir -p demo
+	$(BIN)/dtg demo --out demo
 	$(BIN)/dtg inspect "There is a difference" --heads "2 0 4 2" --family dtg --draw demo/mask.svg --draw demo/mask.png
 
 test: lint types unit slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from pathlib import Path
 
@@ -24,9 +25,22 @@ def test_the_parser_parses() -> None:
     assert found.tree.heads == HEADS and found.tree.labels is not None and found.tree.labels[1] == "nsubj"
 
 
-def test_it_is_small_and_in_half_precision() -> None:
-    folder = box.find(box.PARSER)
-    assert sum(path.stat().st_size for path in folder.iterdir()) < 8e6
+@pytest.mark.parametrize("name", [box.MODEL, box.WORDS_MODEL])
+def test_the_models_know_words_from_noise(name: str) -> None:
+    sentences = [SENTENCE, tuple(reversed(SENTENCE))]
+    good, bad = dtg.load(name).surprisal(sentences, beam=20)
+    assert good.log_probability > bad.log_probability + 10
+
+
+def test_the_model_parses() -> None:
+    tree = dtg.load().parse(SENTENCE, beam=100).tree
+    assert sum(map(operator.eq, tree.heads, HEADS)) >= 9
+
+
+@pytest.mark.parametrize(("name", "most"), [(box.PARSER, 8e6), (box.MODEL, 20e6), (box.WORDS_MODEL, 20e6)])
+def test_they_are_small_and_in_half_precision(name: str, most: float) -> None:
+    folder = box.find(name)
+    assert sum(path.stat().st_size for path in folder.iterdir()) < most
     assert {str(tensor.dtype) for tensor in load_file(folder / "model.safetensors").values()} == {"torch.float16"}
 
 
@@ -61,6 +75,8 @@ def test_commands_use_it_and_tell_about_it(tmp_path: Path) -> None:
     assert "parser-small" in run("info").stdout
     card = run("info", box.PARSER).stdout
     assert "## Licence" in card and "a parser in" in card and "MB of weights" in card
+    assert "a model in" in run("info", box.MODEL).stdout
+    assert "surprisal, bits" in run("surprisal", "The dog barks.").stdout  # by the model in the box
     parsed = run("parse", " ".join(SENTENCE), "--tokenized").stdout
     assert "\tlikes\t_\t_\t_\t_\t0\troot\t" in parsed
     small_parser().save(tmp_path / "parser")

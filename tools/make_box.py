@@ -1,4 +1,4 @@
-"""Put a trained parser into the package: `python tools/make_box.py RUN/best parser-small`.
+"""Put a trained model or parser into the package: `python tools/make_box.py RUN/best dtg-mini`.
 
 The weights are written in half precision. CARD.md of the folder is written by hand, and kept.
 """
@@ -10,15 +10,20 @@ from pathlib import Path
 
 import dtg
 from dtg.box import BOXED
+from dtg.cli.info_trained import kind_of
+from dtg.trained import read_json
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("folder", type=Path, help="a trained parser")
+    options.add_argument("folder", type=Path, help="a trained model or parser")
     options.add_argument("name", help="what it is found by")
     given = options.parse_args()
     out = BOXED / given.name
-    dtg.load_parser(given.folder).half().save(out)
+    missing = f"{given.folder} is not a model or a parser: it has no config.json."
+    is_parser = kind_of(read_json(given.folder, missing), given.folder) == "parser"
+    load = dtg.load_parser if is_parser else dtg.load
+    load(given.folder).half().save(out)
     for path in out.iterdir():
         path.chmod(0o644)  # safetensors keeps what it writes to its owner
 

@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-def load(path: str | Path, device: str = "cpu") -> DecoderModel:
+def load(path: str | Path = box.MODEL, device: str = "cpu") -> DecoderModel:
     """The model in a folder: one that was trained (RUN/best), or saved with `model.save`; or one in the box, by name."""
     from dtg.model import DecoderModel
 

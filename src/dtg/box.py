@@ -11,6 +11,8 @@ from pathlib import Path
 BOXED = Path(__file__).parent / "boxed"
 CARD = "CARD.md"
 PARSER = "parser-small"  # where no parser is named
+MODEL = "dtg-mini"  # where no model is named
+WORDS_MODEL = "txl-mini"  # the same data, budget and size without trees, to compare with
 
 
 def find(name: str | Path) -> Path:

@@ -156,8 +156,6 @@ def test_mistakes(made: Path, tmp_path: Path) -> None:
             run(made, *arguments)
     with pytest.raises(InputError, match=r"no such file or folder\. BLiMP is a folder"):
         command("blimp", made / "nothing", "--model", made / "dtg")
-    with pytest.raises(InputError, match="no model is named"):
-        command("blimp", made / "data")
     run(made, "--paradigms", "my_test", "--first", "1", "--out", tmp_path / "one")
     with pytest.raises(InputError, match=r"other settings\.\nbeam is 6, and was 5"):
         run(made, "--paradigms", "my_test", "--first", "1", "--out", tmp_path / "one", "--beam", "6")

@@ -153,8 +153,6 @@ def test_mistakes(made: Path, tmp_path: Path) -> None:
         run(made, "--suites", "number")
     with pytest.raises(InputError, match="there is no such file or folder"):
         command("sg", made / "nothing", "--model", made / "dtg")
-    with pytest.raises(InputError, match="no model is named"):
-        command("sg", made / "sg")
     with pytest.raises(InputError, match="nn-nv-rpl, item 1, condition match: its 1 tokens end before"):
         command("sg", made / "sg", "--surprisals", table)
     run(made, "--suites", "nn-nv-rpl", "--out", tmp_path / "one")

@@ -144,8 +144,6 @@ def test_mistakes(made: Path, tmp_path: Path) -> None:
     text = made / "text.txt"
     with pytest.raises(InputError, match="txl-tokens is a model of words without trees"):
         rerank(made, text, model="words")
-    with pytest.raises(InputError, match="no model is named"):
-        app(["rerank", str(text)], standalone_mode=False)
     with pytest.raises(InputError, match=r"the words of a\.conllu are split already"):
         app(["rerank", "a.conllu", "--tokenized", "--model", str(made / "model")], standalone_mode=False)
     with pytest.raises(InputError, match="name it with --out FILE"):

@@ -15,7 +15,7 @@ import typer
 
 from dtg import __version__
 from dtg.cli.interrupts import interruptible
-from dtg.cli.tables import load_model, needed
+from dtg.cli.tables import load_model, model_folder
 from dtg.errors import InputError
 from dtg.evaluation.processes import Processes, joined
 from dtg.evaluation.work import Group, Store, do
@@ -50,7 +50,7 @@ class EvaluatedModel:
     @classmethod
     def of(cls, folder: Path | None, device: str, name: str | None) -> EvaluatedModel:
         """Load the model that --model names."""
-        folder = needed(folder)
+        folder = model_folder(folder)
         model = load_model(folder, device)
         return cls(model, folder, device, name or model.config.family)
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import track
 
 from dtg.cli.table_options import BeamOption, DeviceOption, ModelOption
-from dtg.cli.tables import load_model, needed
+from dtg.cli.tables import load_model, model_folder
 from dtg.errors import InputError
 from dtg.files import replacing
 
@@ -50,7 +50,7 @@ def generate(
     """
     if out is not None and out.exists() and not overwrite:
         raise InputError(f"{out} exists. Pass --overwrite to replace it, or write to another file.")
-    loaded = load_model(needed(model), device)
+    loaded = load_model(model_folder(model), device)
     sentences = loaded.generate_stream(
         count,
         prompt=prompt or None,

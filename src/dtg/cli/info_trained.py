@@ -35,15 +35,21 @@ def title(name: str) -> str:
     return next(line for line in box.card(name).splitlines() if line and not line.startswith("#"))
 
 
+def kind_of(content: Any, folder: Path) -> str:
+    """Whether a config.json is a model's or a parser's."""
+    kind = next((kind for kind in ("model", "parser") if isinstance(content, dict) and kind in content), None)
+    if kind is None:
+        raise InputError(f"{folder / CONFIG} is not that of a model or a parser.")
+    return kind
+
+
 def describe(path: Path, *, as_json: bool) -> None:
     """One of them: kind, size and settings; for one in the box, its card."""
     from dtg.trained import read_json
 
     folder = box.find(path)
     content = read_json(folder, "")
-    kind = next((kind for kind in ("model", "parser") if isinstance(content, dict) and kind in content), None)
-    if kind is None:
-        raise InputError(f"{folder / CONFIG} is not that of a model or a parser.")
+    kind = kind_of(content, folder)
     size = (folder / WEIGHTS).stat().st_size if (folder / WEIGHTS).is_file() else 0
     if as_json:
         shown: dict[str, Any] = {"kind": kind, "folder": str(folder), "bytes": size, "settings": content[kind]}

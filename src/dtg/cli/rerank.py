@@ -14,7 +14,7 @@ from dtg import __version__
 from dtg.cli.parse import SourceArgument, TreesOutOption, checked_out, write_trees
 from dtg.cli.proposals import SPACY, ProposalOption, open_proposal, proposal_name, tell_changes
 from dtg.cli.table_options import DeviceOption, ModelOption, OverwriteOption, ResumeOption, TokenizedOption
-from dtg.cli.tables import Work, load_model, needed
+from dtg.cli.tables import Work, load_model, model_folder
 
 if TYPE_CHECKING:
     from dtg.inference.proposals import Proposal
@@ -85,7 +85,7 @@ class Reranker:
         """Load both; the language model must be one of trees."""
         from dtg.inference.reranking import check_has_trees
 
-        folder = needed(model)
+        folder = model_folder(model)
         found = load_model(folder, device)
         check_has_trees(found)
         name = proposal_name(parser)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from dtg import box
+
 if TYPE_CHECKING:
     from dtg.tables.columns import Base
     from dtg.tables.formats import Format
@@ -42,7 +44,10 @@ class FormatChoice(StrEnum):
 
 
 ModelOption = Annotated[
-    Path | None, typer.Option(help="The folder of a trained model, such as RUN/best.", metavar="DIR")
+    Path | None,
+    typer.Option(
+        help=f"A trained model: its folder, such as RUN/best, or a name. [default: {box.MODEL}]", metavar="DIR|NAME"
+    ),
 ]
 BeamOption = Annotated[
     int, typer.Option(min=1, help="Partial trees looked at before each word; more is slower and loses less.")

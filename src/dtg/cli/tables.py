@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import typer
 
-from dtg import __version__
+from dtg import __version__, box
 from dtg.cli.interrupts import interruptible
 from dtg.cli.table_options import BaseChoice, FormatChoice
 from dtg.errors import InputError
@@ -106,7 +106,7 @@ class Run:
     @classmethod
     def of(cls, folder: Path | None, device: str, base: BaseChoice, to: Destination) -> Run:
         """Load the model that --model names."""
-        folder = needed(folder)
+        folder = model_folder(folder)
         return cls(load_model(folder, device), folder, device, base, to)
 
     @property
@@ -186,11 +186,9 @@ def grow(
             raise
 
 
-def needed(folder: Path | None) -> Path:
-    """The folder that --model names."""
-    if folder is None:
-        raise InputError("no model is named. Pass --model RUN/best, the folder of a model that dtg train has made.")
-    return folder
+def model_folder(name: Path | None) -> Path:
+    """The folder that --model names; without it, that of the model in the box."""
+    return box.find(name or box.MODEL)
 
 
 def load_model(folder: Path, device: str) -> DecoderModel:
