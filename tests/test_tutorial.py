@@ -1,0 +1,99 @@
+"""What the tutorial and the guides show is what happens: their commands and code are run, page by page, in order."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dtg import write_conllu
+from tests.test_readme import ROOT
+from tests.twins import random_sentences
+
+DOCS = ROOT / "docs"
+# A page is run as one script, so that Python blocks see what earlier ones have made, and dtg is imported once.
+COMMANDS = """
+import shlex, subprocess
+from dtg.cli.app import app
+
+def command(line):
+    if line.startswith("dtg "):
+        app(shlex.split(line, comments=True)[1:], prog_name="dtg", standalone_mode=False)
+    else:
+        subprocess.run(line, shell=True, check=True)
+
+"""
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """(language, content) of every block of code."""
+    return re.findall(r"^```(\w+)\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def commands(block: str) -> list[str]:
+    lines = block.splitlines()
+    assert all(line.startswith("$ ") for line in lines), "what commands print is not shown on these pages"
+    return [line.removeprefix("$ ") for line in lines]
+
+
+def script_of(page: str) -> str:
+    parts = [COMMANDS]
+    for language, content in blocks(page):
+        if language == "python":
+            parts.append(content)
+        elif language == "console":
+            parts += [f"command({line!r})" for line in commands(content)]
+    return "\n".join(parts)
+
+
+def run(script: Path, *arguments: str) -> str:
+    """What it prints; its folder is where it is run."""
+    command = [sys.executable, "-W", "error", script.name, *arguments]
+    done = subprocess.run(command, cwd=script.parent, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def treebank(tmp_path: Path) -> Path:
+    """What the guide's reader has."""
+    for name, seed in (("train", 1), ("dev", 2)):
+        write_conllu((tree for tree, _ in random_sentences(60, seed)), tmp_path / f"{name}.conllu")
+    (tmp_path / "my.toml").write_text(
+        next(content for language, content in blocks("own_treebank.md") if language == "toml")
+    )
+    return tmp_path
+
+
+def test_tutorial_and_home(tmp_path: Path) -> None:
+    script = tmp_path / "tutorial.py"
+    home = [content for language, content in blocks("index.md") if language == "python"]
+    script.write_text("\n".join([script_of("tutorial.md"), *home]), encoding="utf-8")
+    printed = run(script)
+    for shown in ("cabinet", "log p(x) =", "log p(x) ≥", "dtg-mini: are", "txl-mini: are"):
+        assert shown in printed
+    made = {"keys.svg", "items.csv", "items.csv.meta.json", "made_up.conllu", "agreement_near.json", "results"}
+    assert made <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_own_treebank_and_own_family(treebank: Path) -> None:
+    """The second guide trains a family of its own on what the first has prepared."""
+    script = treebank / "own_treebank.py"
+    script.write_text(script_of("own_treebank.md"), encoding="utf-8")
+    run(script)
+    assert (treebank / "run" / "best" / "model.safetensors").exists()
+
+    page = blocks("adding_a_family.md")
+    family = treebank / "my_family.py"
+    family.write_text("\n".join(content for language, content in page if language == "python"), encoding="utf-8")
+    shown = "".join(content for language, content in page if language == "text")
+    for line in (line for language, content in page if language == "console" for line in commands(content)):
+        python, name, *arguments = shlex.split(line)
+        assert (python, name) == ("python", family.name)
+        printed = run(family, *arguments)
+        assert printed.startswith(shown) and len(printed) > len(shown)
+    assert (treebank / "run-window" / "best" / "model.safetensors").exists()
