@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dtg.cli.train import read_config
+from dtg.cli.train import changed, read_config
 from dtg.errors import ConfigError
 from tests.cli.running import dtg
 
@@ -64,9 +64,10 @@ def config(corpus: Path, tmp_path: Path) -> Path:
 
 def test_train_suspend_resume_and_load(corpus: Path, config: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    command = ("train", config, "--data", corpus, "--out", out, "--threads", "1", "--device", "cpu")
+    command = ("train", config, "--set", "training.epochs=2", "--data", corpus, "--out", out, "--threads", "1")
     first = dtg(*command, "--max-minutes", "0")
-    assert "suspended after step 1 of 10. To go on:" in first.stdout and "--resume" in first.stdout
+    assert "suspended after step 1 of 10. To go on:" in first.stdout
+    assert f"{config} --set training.epochs=2 --data {corpus} --out {out} --resume" in first.stdout
     assert "Pass --resume to continue it" in dtg(*command, code=1).stderr
     second = dtg(*command, "--resume", "--score-test")
     assert "finished after step 10" in second.stdout
@@ -105,3 +106,20 @@ def test_configuration_files_that_cannot_be_read(tmp_path: Path, text: str | Non
     with pytest.raises(ConfigError) as caught:
         read_config(path)
     assert message in str(caught.value)
+
+
+def test_settings_can_be_changed_on_the_command_line() -> None:
+    tables: dict[str, dict[str, object]] = {"model": {"family": "dtg", "layers": 6}, "training": {"peak_rate": 1e-3}}
+    changes = [
+        "model.family=txl-tokens",
+        'model.arc_representation="arc"',
+        "model.layers = 4",
+        "training.peak_rate=5e-4",
+    ]
+    found = changed(tables, changes)
+    assert found["model"] == {"family": "txl-tokens", "layers": 4, "arc_representation": "arc"}
+    assert found["training"] == {"peak_rate": 5e-4}
+    assert tables["model"] == {"family": "dtg", "layers": 6}
+    for wrong in ("layers=4", "model.layers", "modle.layers=4", "model.=4"):
+        with pytest.raises(ConfigError, match=r"is not a setting\. Write model\.KEY=VALUE"):
+            changed(tables, [wrong])

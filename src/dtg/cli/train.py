@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -47,6 +49,12 @@ def train(
     ],
     data: Annotated[Path, typer.Option(help="The folder that dtg prepare has written.")],
     out: Annotated[Path, typer.Option(help="The run's folder: checkpoints, log, curves, and the best model.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="Change a setting of the configuration, as model.family=txl-trans.", metavar="KEY=VALUE"
+        ),
+    ] = None,
     resume: ResumeRunOption = False,
     max_minutes: MaxMinutesOption = None,
     score_test: Annotated[
@@ -63,12 +71,15 @@ def train(
 
     dtg train configs/tiny.toml --data corpus --out runs/tiny --resume
 
+    dtg train configs/mini.toml --set model.family=txl-tokens --data corpus --out runs/txl
+
     torchrun --nproc-per-node 4 --no-python dtg train configs/paper.toml --data corpus --out runs/paper --precision bf16
     """
-    tables = read_config(config)
+    tables = changed(read_config(config), set_ or [])
     outcome = run(tables, data, out, resume, max_minutes, score_test, (precision.value, fsdp, device.value), threads)
     if outcome.is_main:
-        tell(outcome, config, data, out, score_test)
+        changes = "".join(f" --set {shlex.quote(change)}" for change in set_ or [])
+        tell(outcome, f"{config}{changes}", data, out, score_test)
     if outcome.finished is None and outcome.signal is not None:
         raise typer.Exit(128 + outcome.signal)  # as a shell reports it: what was to follow should not
 
@@ -89,6 +100,23 @@ def read_config(path: Path) -> dict[str, dict[str, Any]]:
                 f"{path} has no table [{name}]; [model] and [training] are needed. See configs/tiny.toml."
             )
     return content
+
+
+def changed(tables: dict[str, dict[str, Any]], changes: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The tables with what --set says; what is no TOML value is taken as a string, so that quotes can be left out."""
+    tables = {name: dict(table) for name, table in tables.items()}
+    for change in changes:
+        key, sign, text = change.partition("=")
+        table, dot, name = key.strip().partition(".")
+        if not sign or not dot or table not in TABLES or not name:
+            raise ConfigError(
+                f"--set {change} is not a setting. Write model.KEY=VALUE or training.KEY=VALUE, as --set model.layers=4."
+            )
+        try:
+            tables[table][name] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            tables[table][name] = text.strip()
+    return tables
 
 
 def run(
@@ -144,7 +172,7 @@ def leave_processes() -> None:
         torch.distributed.destroy_process_group()
 
 
-def tell(outcome: Outcome, config: Path, data: Path, out: Path, score_test: bool) -> None:
+def tell(outcome: Outcome, config: str, data: Path, out: Path, score_test: bool) -> None:
     """Say how it ended and what to do next."""
     if outcome.finished is None:
         typer.echo(f"suspended after step {outcome.step:,} of {outcome.steps:,}. To go on:")
