@@ -21,6 +21,7 @@ from dtg.cli.surprisal import surprisal
 from dtg.cli.train import train
 from dtg.cli.train_parser import train_parser
 from dtg.errors import DtgError
+from dtg.memory import keep_freed_memory
 
 app = typer.Typer(
     name="dtg",
@@ -62,6 +63,7 @@ def options(
 
 def main() -> None:
     """Run a command; a user's mistake is answered by one message, without a traceback."""
+    keep_freed_memory()
     try:
         app(prog_name="dtg")
     except DtgError as error:
