@@ -1,7 +1,7 @@
 """How the C library's allocator treats large blocks: nothing in, and it keeps what is freed, for the next tensor of that size.
 
 Left alone, glibc gives every block of many megabytes back to the system and asks for it anew, and the system fills it with
-zeros each time. A step of training makes hundreds of such blocks. Torch allocates on a GPU in its own way; this is about the CPU.
+zeros each time. A step of training makes hundreds of such blocks. On a GPU torch has an allocator of its own.
 """
 
 from __future__ import annotations
@@ -19,4 +19,5 @@ def keep_freed_memory() -> bool:
         return False
     set_option = ctypes.CDLL(None).mallopt
     settings = ((MMAP_THRESHOLD, LARGEST), (TRIM_THRESHOLD, LARGEST), (TOP_PAD, PAD))
-    return all([bool(set_option(option, value)) for option, value in settings])
+    accepted = [set_option(option, value) for option, value in settings]
+    return all(accepted)
