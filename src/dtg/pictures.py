@@ -72,7 +72,7 @@ def picture(path: str | Path, what: str) -> Iterator[Figure]:
         ".png": {"Description": note},
         ".pdf": {"CreationDate": None, "Subject": note},
     }[path.suffix.lower()]
-    with rc_context({"svg.hashsalt": "dtg", "font.family": "DejaVu Sans"}):
+    with rc_context({"svg.hashsalt": "dtg", "font.family": "DejaVu Sans", "hatch.linewidth": 0.5}):
         figure = Figure(layout="constrained")
         yield figure
         with replacing(path) as temporary:

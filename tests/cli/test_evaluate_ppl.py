@@ -16,10 +16,9 @@ from dtg.cli.evaluate_ppl import evaluate_ppl
 from dtg.errors import DtgError
 from dtg.model import DecoderModel
 from dtg.trees import projectivize, read_conllu
+from tests.cli.made import folder_with_models
 from tests.cli.test_evaluate_parser import GOLD
 from tests.cli.test_rerank import interrupt
-from tests.inference.test_marginal import tiny
-from tests.parser.parsers import small_parser
 
 app = typer.Typer()
 app.command()(evaluate_ppl)
@@ -28,10 +27,7 @@ FILES = ("results.json", "results.md", "sentences.csv")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("made")
-    tiny("dtg").save(folder / "model")
-    tiny("txl-tokens").save(folder / "words")
-    small_parser().save(folder / "parser")
+    folder = folder_with_models(tmp_path_factory)
     (folder / "gold.conllu").write_text(GOLD)
     (folder / "text.txt").write_text("mice run\n\nthe cat\n")
     (folder / "empty.txt").write_text("\n")

@@ -21,20 +21,16 @@ from dtg.parser.evaluation import evaluate as evaluate_parser
 from dtg.parser.saving import parser_hash
 from dtg.tables.reading import read_rows
 from dtg.trees import read_conllu
+from tests.cli.made import folder_with_models
 from tests.cli.test_evaluate_parser import GOLD
 from tests.cli.test_rerank import interrupt
-from tests.inference.test_marginal import tiny
-from tests.parser.parsers import small_parser
 
 FILES = ("results.json", "results.md", "sentences.csv", "settings.json")
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("made")
-    tiny("dtg").save(folder / "model")
-    tiny("txl-tokens").save(folder / "words")
-    small_parser().save(folder / "parser")
+    folder = folder_with_models(tmp_path_factory)
     (folder / "gold.conllu").write_text(GOLD)
     (folder / "long.conllu").write_text(GOLD * 4)
     (folder / "tagged.conllu").write_text(GOLD.replace("PUNCT", "SYM"))

@@ -15,8 +15,7 @@ from dtg.model import DecoderModel
 from dtg.parser import BiaffineParser
 from dtg.trees import DependencyTree, read_conllu, write_conllu
 from dtg.trees.enumeration import enumerate_projective
-from tests.inference.test_marginal import tiny
-from tests.parser.parsers import small_parser
+from tests.cli.made import folder_with_models
 
 TEXT = "the dog chased a big cat\n\nmice run\nthe cat\n"
 SENTENCES = [("the", "dog", "chased", "a", "big", "cat"), ("mice", "run"), ("the", "cat")]
@@ -25,10 +24,7 @@ SENTENCES = [("the", "dog", "chased", "a", "big", "cat"), ("mice", "run"), ("the
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a language model, a parser and a text."""
-    folder = tmp_path_factory.mktemp("made")
-    tiny("dtg").save(folder / "model")
-    tiny("txl-tokens").save(folder / "words")
-    small_parser().save(folder / "parser")
+    folder = folder_with_models(tmp_path_factory)
     (folder / "text.txt").write_text(TEXT)
     return folder
 

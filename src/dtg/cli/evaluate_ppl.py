@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dtg.cli.evaluation_options import EvaluatedModel, NameOption, ResultsOption, computed, content_hash
+from dtg.cli.evaluation_options import EvaluatedModel, NameOption, ResultsOption, computed, content_hash, details
 from dtg.cli.options import RootsChoice, RootsOption, SkipInvalidOption, tell
 from dtg.cli.proposals import ProposalOption, open_proposal, proposal_name, tell_changes
 from dtg.cli.rerank import TreesOption, identity
@@ -129,22 +129,6 @@ def method(how: Measuring, proposal: str | None) -> dict[str, Any]:
     if "beam" in how.by:
         settings |= {"beam": how.beam.beam, "word_beam": how.beam.words_kept}
     return settings
-
-
-def details(options: Mapping[str, Any], proposal: str | None) -> list[str]:
-    """The same for people, a line each."""
-    told = []
-    if "limit" in options:
-        told.append(f"sentences: the first {options['limit']:,} of the file.")
-    if "sample" in options:
-        told.append(f"sentences: a sample of {options['sample']:,}, seed {options['seed']}.")
-    if "trees" in options:
-        told.append(f"trees: up to {options['trees']:,} a sentence from {proposal}, seed {options['seed']}.")
-    if "beam" in options:
-        told.append(f"search: beam {options['beam']:,}, word beam {options['word_beam']:,}.")
-    if not options["constrained"]:
-        told.append("illegal actions were not masked before normalising.")
-    return told
 
 
 def data_hash(sentences: Sequence[GivenSentence]) -> str:

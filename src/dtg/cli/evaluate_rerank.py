@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dtg.cli.evaluate_ppl import details
-from dtg.cli.evaluation_options import EvaluatedModel, NameOption, ResultsOption, computed, content_hash
+from dtg.cli.evaluation_options import EvaluatedModel, NameOption, ResultsOption, computed, content_hash, details
 from dtg.cli.options import JsonOption, RootsChoice, RootsOption, SkipInvalidOption, tell
 from dtg.cli.proposals import ProposalOption, open_proposal, proposal_name, tell_changes
 from dtg.cli.rerank import DrawSeedOption, TreesOption, WeightOption, identity

@@ -114,6 +114,22 @@ def content_hash(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
+def details(options: Mapping[str, Any], proposal: str | None) -> list[str]:
+    """What decides the numbers, as far as people want to know it: a line each."""
+    told = []
+    if "limit" in options:
+        told.append(f"sentences: the first {options['limit']:,} of the file.")
+    if "sample" in options:
+        told.append(f"sentences: a sample of {options['sample']:,}, seed {options['seed']}.")
+    if "trees" in options:
+        told.append(f"trees: up to {options['trees']:,} a sentence from {proposal}, seed {options['seed']}.")
+    if "beam" in options:
+        told.append(f"search: beam {options['beam']:,}, word beam {options['word_beam']:,}.")
+    if not options["constrained"]:
+        told.append("illegal actions were not masked before normalising.")
+    return told
+
+
 def names_in(option: str | None) -> list[str] | None:
     """The names of an option that takes several, with commas between them; None for none given."""
     return None if option is None else [name.strip() for name in option.split(",") if name.strip()]

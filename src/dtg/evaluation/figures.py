@@ -47,9 +47,6 @@ def bars_by_group(
     thickness = 0.30 if len(models) == 1 else 0.16 if len(models) <= 3 else 0.11  # inches, as is everything vertical
     pitch = len(models) * thickness + 0.14
     with picture(path, "picture of bars") as figure:
-        from matplotlib import rcParams
-
-        rcParams["hatch.linewidth"] = 0.5  # `picture` puts it back
         axes = figure.add_subplot()
         for number, (bars, style) in enumerate(zip(models.values(), STYLES, strict=False)):
             offset = (number + 0.5 - len(models) / 2) * thickness

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dtg.evaluation.markdown import table
+from dtg.evaluation.markdown import page
 from dtg.evaluation.perplexity import LEVEL, Measured, Perplexity, Row
 from dtg.evaluation.perplexity_rows import COLUMNS, By
 from dtg.evaluation.results import results_content, write_results, write_rows, write_text
@@ -108,8 +108,7 @@ class Report:
 
     def markdown(self) -> str:
         """For people."""
-        listed = "".join(f"- {line}\n" for line in self.lines())
-        return f"# {self.title}\n\n{table(*self.cells(counts=True))}\n{listed}"
+        return page(self.title, *self.cells(counts=True), self.lines())
 
 
 def write_report(folder: Path, report: Report, settings: Mapping[str, Any], given: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dtg.evaluation.markdown import table
+from dtg.evaluation.markdown import page
 from dtg.evaluation.reranking import COLUMNS, WHOSE, RerankedSentence
 from dtg.evaluation.results import results_content, write_results, write_rows, write_text
 from dtg.trees.report import number
@@ -73,8 +73,7 @@ class Report:
 
     def markdown(self) -> str:
         """For people."""
-        listed = "".join(f"- {line}\n" for line in self.lines())
-        return f"# {self.title}\n\n{table(TITLES, self.cells())}\n{listed}"
+        return page(self.title, TITLES, self.cells(), self.lines())
 
 
 def gain(difference: Mapping[str, Any]) -> str:

@@ -22,9 +22,6 @@ def draw_surprisals(
         if len(surprisals) != len(words) or not words:
             raise InputError(f"a number for each of {len(words)} words is expected, but {name} has {len(surprisals)}.")
     with picture(path, "picture of surprisals") as figure:
-        from matplotlib import rcParams
-
-        rcParams["hatch.linewidth"] = 0.5  # `picture` puts it back
         axes = figure.add_subplot()
         thickness = 0.8 / len(models)
         for number, (surprisals, style) in enumerate(zip(models.values(), STYLES, strict=False)):
