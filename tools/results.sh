@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Make docs/results.md's numbers again, step by step; every step goes on where it was interrupted.
+#
+#   tools/results.sh prepare                 the corpus, and the held-out sentences
+#   tools/results.sh train NAME              one of the names below
+#   tools/results.sh evaluate NAME           perplexity, SyntaxGym, BLiMP, reranking
+#   tools/results.sh whole NAME              perplexity of all held-out sentences
+#   tools/results.sh report                  tables and figures of what there is
+#   tools/results.sh all                     all of it: about 40 processor hours
+#
+# DTG_DATA is the folder of the data, WORK (default: results) the one to work in, PROCESSES (default: 1) how many share an evaluation.
+set -euo pipefail
+: "${DTG_DATA:?is to be the folder with ud/, amalgum/, blimp/ and sg/}"
+WORK=${WORK:-results}
+PROCESSES=${PROCESSES:-1}
+export OMP_NUM_THREADS=1
+CONFIGS=$(cd "$(dirname "$0")/../configs" && pwd)
+
+FULL="dtg txl-tokens txl-trans"
+QUARTER="quarter-dtg quarter-eager quarter-swift quarter-arc quarter-word quarter-parsed"
+
+prepare() {
+  mkdir -p "$WORK"
+  dtg prepare --train "$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu \
+    "$DTG_DATA"/ud/en_gum-ud-train.conllu --dev "$DTG_DATA"/ud/en_ewt-ud-dev.conllu --roots first --vocabulary 8192 --out "$WORK"/corpus
+  cat "$DTG_DATA"/ud/en_ewt-ud-{dev,test}.conllu "$DTG_DATA"/ud/en_gum-ud-{dev,test}.conllu > "$WORK"/heldout.conllu
+  gunzip -c "$DTG_DATA"/amalgum/amalgum-{dev,test}.conllu.gz >> "$WORK"/heldout.conllu
+}
+
+# The same words with trees of the parser in the box, cut into the same pieces.
+prepare_parsed() {
+  local file out parsed=()
+  mkdir -p "$WORK"/parsed
+  for file in "$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu "$DTG_DATA"/ud/en_gum-ud-train.conllu; do
+    out=$WORK/parsed/$(basename "${file%.gz}")
+    dtg parse "$file" --out "$out" $([ -f "$out" ] && echo --resume)
+    parsed+=("$out")
+  done
+  dtg prepare --train "${parsed[@]}" --dev "$DTG_DATA"/ud/en_ewt-ud-dev.conllu --tokenizer "$WORK"/corpus/tokenizer.model \
+    --out "$WORK"/corpus-parsed
+}
+
+train() {
+  local config=mini-quarter corpus=corpus settings=()
+  case $1 in
+    dtg | txl-tokens | txl-trans) config=mini settings=(--set model.family="$1") ;;
+    quarter-dtg) ;;
+    quarter-eager) settings=(--set model.family=dtg-eager) ;;
+    quarter-swift) settings=(--set model.family=dtg-swift) ;;
+    quarter-arc) settings=(--set model.arc_representation=arc) ;;
+    quarter-word) settings=(--set model.arc_representation=word) ;;
+    quarter-parsed) prepare_parsed; corpus=corpus-parsed ;;
+    *) echo "There is no model $1; there are: $FULL $QUARTER" >&2; exit 2 ;;
+  esac
+  dtg train "$CONFIGS"/$config.toml "${settings[@]}" --data "$WORK"/$corpus --out "$WORK"/runs/"$1" --threads 1 \
+    $([ -d "$WORK"/runs/"$1" ] && echo --resume)
+}
+
+# evaluation KIND INPUT NAME OPTIONS...
+evaluation() {
+  torchrun --nproc-per-node "$PROCESSES" -m dtg evaluate "$1" --model "$WORK"/runs/"$2"/best --name "$2" "${@:3}"
+}
+
+evaluate() {
+  local results=$WORK/evaluated/$1
+  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample 500 --out "$results"/ppl
+  evaluation sg "$1" "$DTG_DATA"/sg --beam 100 --out "$results"/sg
+  evaluation blimp "$1" "$DTG_DATA"/blimp --first 100 --beam 50 --word-beam 10 --out "$results"/blimp
+  [ "$1" = txl-tokens ] || evaluation rerank "$1" "$DTG_DATA"/ud/en_ewt-ud-test.conllu --out "$results"/rerank
+}
+
+whole() {
+  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --by joint,proposal --trees 100 --out "$WORK"/whole/"$1"/ppl
+}
+
+report() {
+  local name evaluated=() runs=()
+  for name in $FULL $QUARTER; do
+    [ -d "$WORK"/evaluated/"$name" ] && evaluated+=("$WORK"/evaluated/"$name") && runs+=(--run "$name=$WORK/runs/$name")
+  done
+  dtg report "${evaluated[@]}" "${runs[@]}" --out "$WORK"/report
+  sha256sum "$WORK"/runs/*/log.jsonl
+}
+
+case ${1:-} in
+  prepare | report) "$1" ;;
+  train | evaluate | whole) "$1" "${2:?a name: $FULL $QUARTER}" ;;
+  all)
+    prepare
+    for name in $FULL $QUARTER; do train "$name"; evaluate "$name"; done
+    for name in dtg txl-tokens; do whole "$name"; done
+    report
+    ;;
+  *) sed -n '2,11p' "$0"; exit 2 ;;
+esac
