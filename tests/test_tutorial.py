@@ -69,13 +69,14 @@ def treebank(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_tutorial_and_home(tmp_path: Path) -> None:
+def test_tutorial_and_what_else_uses_the_box(tmp_path: Path) -> None:
     script = tmp_path / "tutorial.py"
-    home = [content for language, content in blocks("index.md") if language == "python"]
-    script.write_text("\n".join([script_of("tutorial.md"), *home]), encoding="utf-8")
+    others = [*blocks("index.md"), *blocks("how_it_works.md")]
+    shown = [content for language, content in others if language == "python"]
+    script.write_text("\n".join([script_of("tutorial.md"), *shown]), encoding="utf-8")
     printed = run(script)
-    for shown in ("cabinet", "log p(x) =", "log p(x) ≥", "dtg-mini: are", "txl-mini: are"):
-        assert shown in printed
+    for expected in ("cabinet", "log p(x) =", "log p(x) ≥", "dtg-mini: are", "txl-mini: are"):
+        assert expected in printed
     made = {"keys.svg", "items.csv", "items.csv.meta.json", "made_up.conllu", "agreement_near.json", "results"}
     assert made <= {path.name for path in tmp_path.iterdir()}
 

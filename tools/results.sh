@@ -5,6 +5,7 @@
 #   tools/results.sh train NAME              one of the names below
 #   tools/results.sh evaluate NAME           perplexity, SyntaxGym, BLiMP, reranking
 #   tools/results.sh whole NAME              perplexity of all held-out sentences
+#   tools/results.sh box                     prepare and train what is in the box, and put it there
 #   tools/results.sh report                  tables and figures of what there is
 #   tools/results.sh all                     all of it: about 40 processor hours
 #
@@ -56,7 +57,7 @@ train() {
     $([ -d "$WORK"/runs/"$1" ] && echo --resume)
 }
 
-# evaluation KIND INPUT NAME OPTIONS...
+# evaluation KIND NAME OPTIONS...
 evaluation() {
   torchrun --nproc-per-node "$PROCESSES" -m dtg evaluate "$1" --model "$WORK"/runs/"$2"/best --name "$2" "${@:3}"
 }
@@ -73,6 +74,14 @@ whole() {
   evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --by joint,proposal --trees 100 --out "$WORK"/whole/"$1"/ppl
 }
 
+box() {
+  prepare
+  for pair in dtg:dtg-mini txl-tokens:txl-mini; do
+    train "${pair%:*}"
+    python "$(dirname "$0")"/make_box.py "$WORK"/runs/"${pair%:*}"/best "${pair#*:}"
+  done
+}
+
 report() {
   local name evaluated=() runs=()
   for name in $FULL $QUARTER; do
@@ -83,7 +92,7 @@ report() {
 }
 
 case ${1:-} in
-  prepare | report) "$1" ;;
+  prepare | box | report) "$1" ;;
   train | evaluate | whole) "$1" "${2:?a name: $FULL $QUARTER}" ;;
   all)
     prepare
@@ -91,5 +100,5 @@ case ${1:-} in
     for name in dtg txl-tokens; do whole "$name"; done
     report
     ;;
-  *) sed -n '2,11p' "$0"; exit 2 ;;
+  *) sed -n '2,12p' "$0"; exit 2 ;;
 esac
