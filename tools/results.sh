@@ -59,7 +59,9 @@ train() {
 
 # evaluation KIND NAME OPTIONS...
 evaluation() {
-  torchrun --nproc-per-node "$PROCESSES" -m dtg evaluate "$1" --model "$WORK"/runs/"$2"/best --name "$2" "${@:3}"
+  local start=(dtg)
+  [ "$PROCESSES" = 1 ] || start=(torchrun --nproc-per-node "$PROCESSES" -m dtg)
+  "${start[@]}" evaluate "$1" --model "$WORK"/runs/"$2"/best --name "$2" "${@:3}"
 }
 
 evaluate() {
