@@ -20,17 +20,23 @@ def test_the_demo_shows_what_the_models_say(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     for number, example in enumerate(EXAMPLES, start=1):
         for name in (box.MODEL, box.WORDS_MODEL):
-            pair = [example.sentence(word) for word in (example.good, example.bad)]
-            found = [
-                [float(row["surprisal"]) for row in rows if (row["example"], row["model"], row["grammatical"]) == key]
-                for key in ((str(number), name, "1"), (str(number), name, "0"))
-            ]
-            said = [one.surprisals / math.log(2) for one in dtg.load(name).surprisal(pair, beam=BEAM)]
-            assert found[0] == pytest.approx(said[0].tolist(), abs=1e-3)
-            assert found[1] == pytest.approx(said[1].tolist(), abs=1e-3)
-            gained = said[1][example.place] - said[0][example.place]
-            which = "grammatical" if gained > 0 else "ungrammatical"
-            assert f"{name}: the {which} word wins, by {abs(gained):.2f} bits." in shown
+            said = [one.surprisals / math.log(2) for one in dtg.load(name).surprisal(example.sentences(), beam=BEAM)]
+            keys = (
+                (example.subject, "1"),
+                (example.subject, "0"),
+                (example.other_subject, "0"),
+                (example.other_subject, "1"),
+            )
+            for key, expected in zip(keys, said, strict=True):
+                wanted = (str(number), name, *key)
+                found = [
+                    row for row in rows if (row["example"], row["model"], row["subject"], row["grammatical"]) == wanted
+                ]
+                assert [float(row["surprisal"]) for row in found] == pytest.approx(expected.tolist(), abs=1e-3)
+            good, bad, other_good, other_bad = (float(one[example.place]) for one in said)
+            prefers, otherwise = bad - good, other_bad - other_good
+            line = f"{name} {prefers:+.2f} {otherwise:+.2f} {prefers - otherwise:+.2f}"
+            assert line in (" ".join(one.split()) for one in shown.splitlines())
         for kind in ("surprisal", "tree"):
             assert (tmp_path / "demo" / f"{kind}-{number}.svg").read_text().startswith("<?xml")
     assert "*like " in shown and "root" in shown

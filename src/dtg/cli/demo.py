@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 BEAM = 100
 COLUMNS = (
     Column("example", int, "the number of the pair, from 1"),
+    Column("subject", str, "the subject of the sentence"),
     Column("grammatical", int, "1 for the sentence that people accept"),
     Column("model", str, "the model in the box"),
     Column("word_id", int, "the word's number in the sentence, from 1"),
@@ -34,16 +35,27 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A beginning, two words of which only the first is grammatical after it, and how the sentence goes on."""
+    """A beginning with a subject, two verbs of which only the first is grammatical then, and how the sentence goes on.
+
+    With the other subject it is the second verb. What the subject does is the difference of both cases: that one verb is
+    the more frequent word plays no part in it.
+    """
 
     about: str
-    beginning: str
+    beginning: str  # {} is the subject
+    subject: str
+    other_subject: str
     good: str
     bad: str
     rest: str
 
-    def sentence(self, word: str) -> list[str]:
-        return [*self.beginning.split(), word, *self.rest.split()]
+    def sentences(self) -> list[list[str]]:
+        """The subject with both verbs, then the other one."""
+        return [
+            [*self.beginning.format(subject).split(), verb, *self.rest.split()]
+            for subject in (self.subject, self.other_subject)
+            for verb in (self.good, self.bad)
+        ]
 
     @property
     def place(self) -> int:
@@ -53,13 +65,31 @@ class Example:
 EXAMPLES = (
     Example(
         "The verb agrees with “manager”, not with the nearer “architects” (the paper's example).",
-        "The manager to the side of the architects",
+        "The {} to the side of the architects",
+        "manager",
+        "managers",
         "likes",
         "like",
         "to gamble .",
     ),
-    Example("The verb agrees with “keys”.", "The keys to the old cabinet", "are", "is", "on the table ."),
-    Example("Somebody has to be meant by the pronoun.", "The girls in the park saw", "themselves", "himself", "."),
+    Example(
+        "The verb agrees with “keys”, not with “cabinet”.",
+        "The {} to the old cabinet",
+        "keys",
+        "key",
+        "are",
+        "is",
+        "on the table .",
+    ),
+    Example(
+        "A relative clause stands between the subject and its verb.",
+        "The {} who helped the women",
+        "man",
+        "men",
+        "was",
+        "were",
+        "in the house .",
+    ),
 )
 
 
@@ -70,8 +100,8 @@ def demo(
 ) -> None:
     """Show what the models in the box make of three minimal pairs, and write pictures and a table.
 
-    Each pair has two sentences that differ in one word. A model that has learned the rule is less surprised at the
-    grammatical one. Models this small do not always manage.
+    Each pair has two sentences that differ in the number of the verb. A model that has learned agreement is less surprised
+    at the grammatical one, and changes its mind with the number of the subject. Models this small do not always manage.
     """
     import dtg
     from dtg.evaluation.results import write_rows
@@ -81,35 +111,48 @@ def demo(
     models = {name: dtg.load(name) for name in (box.MODEL, box.WORDS_MODEL)}
     rows: list[Row] = []
     for number, example in enumerate(EXAMPLES, start=1):
-        found = {
-            name: model.surprisal([example.sentence(example.good), example.sentence(example.bad)], beam=BEAM)
-            for name, model in models.items()
-        }
+        found = {name: model.surprisal(example.sentences(), beam=BEAM) for name, model in models.items()}
         console.print(Text(f"\n{number}. {example.about}", style="bold"))
-        console.print(table_of(example, found))
-        for name, (good, bad) in found.items():
-            console.print(verdict(example, name, good, bad))
+        console.print(words_of(example, found), "")
+        console.print(verbs_of(example, found))
+        console.print(
+            f"In bits. Above 0 “{example.good}” wins, as it should after “{example.subject}”; "
+            f"below 0 “{example.bad}” wins, as it should after “{example.other_subject}”."
+        )
         show_tree(console, models[box.MODEL], example, out / f"tree-{number}.svg")
         draw(out / f"surprisal-{number}.svg", example, found)
-        rows += rows_of(number, found)
+        rows += rows_of(number, example, found)
     write_rows(out / "surprisals.csv", COLUMNS, rows)
     console.print(f"\nPictures and surprisals.csv are in {out}/.")
 
 
-def table_of(example: Example, found: Mapping[str, Sequence[SentenceSurprisal]]) -> Table:
-    """The words down, a bar for each model; the word that matters twice, the grammatical one first."""
-    in_bits = {name: (bits(good), bits(bad)) for name, (good, bad) in found.items()}
+def words_of(example: Example, found: Mapping[str, Sequence[SentenceSurprisal]]) -> Table:
+    """The words down, a bar for each model; the verb twice, the grammatical one first."""
+    in_bits = {name: (bits(good), bits(bad)) for name, (good, bad, *_) in found.items()}
     largest = max(max(good + bad) for good, bad in in_bits.values())
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("word")
     for name in in_bits:
         table.add_column(f"{name}, bits", no_wrap=True)
-    for place, word in enumerate(example.sentence(example.good)):
+    for place, word in enumerate(example.sentences()[0]):
         cells = {name: good[place] for name, (good, _) in in_bits.items()}
         table.add_row(word, *(cell(value, largest, "cyan") for value in cells.values()))
         if place == example.place:
             others = {name: bad[place] for name, (_, bad) in in_bits.items()}
             table.add_row(f"*{example.bad}", *(cell(value, largest, "red") for value in others.values()))
+    return table
+
+
+def verbs_of(example: Example, found: Mapping[str, Sequence[SentenceSurprisal]]) -> Table:
+    """How much each model prefers the first verb after either subject, and so what the subject does."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(f"“{example.good}” before “{example.bad}”")
+    for heading in (f"after “{example.subject}”", f"after “{example.other_subject}”", "what the subject does"):
+        table.add_column(heading, justify="right")
+    for name, surprisals in found.items():
+        good, bad, other_good, other_bad = (bits(one)[example.place] for one in surprisals)
+        preferences = (bad - good, other_bad - other_good)
+        table.add_row(name, *(f"{value:+.2f}" for value in (*preferences, preferences[0] - preferences[1])))
     return table
 
 
@@ -123,16 +166,9 @@ def bits(found: SentenceSurprisal) -> list[float]:
     return [one / math.log(2) for one in nats]
 
 
-def verdict(example: Example, name: str, good: SentenceSurprisal, bad: SentenceSurprisal) -> str:
-    """Which of the two words the model prefers, and by how much."""
-    gained = bits(bad)[example.place] - bits(good)[example.place]
-    said = "the grammatical word wins" if gained > 0 else "the ungrammatical word wins"
-    return f"{name}: {said}, by {abs(gained):.2f} bits."
-
-
 def show_tree(console: Console, model: DecoderModel, example: Example, path: Path) -> None:
     """The best tree of the grammatical sentence, on the screen and as a picture."""
-    parsed = model.parse(example.sentence(example.good), beam=BEAM)
+    parsed = model.parse(example.sentences()[0], beam=BEAM)
     console.print(f"\nThe best tree that {box.MODEL} finds (ln p of words and tree: {parsed.log_probability:.1f}):\n")
     console.print(Text(parsed.tree.draw()))
     parsed.tree.picture(path)
@@ -142,20 +178,21 @@ def draw(path: Path, example: Example, found: Mapping[str, Sequence[SentenceSurp
     """The picture of the table."""
     from dtg.inference.picture import draw_surprisals
 
-    words = example.sentence(example.good)
+    words = example.sentences()[0]
     words.insert(example.place + 1, f"*{example.bad}")
     surprisals = {}
-    for name, (good, bad) in found.items():
+    for name, (good, bad, *_) in found.items():
         surprisals[name] = bits(good)
         surprisals[name].insert(example.place + 1, bits(bad)[example.place])
     draw_surprisals(path, words, surprisals)
 
 
-def rows_of(number: int, found: Mapping[str, Sequence[SentenceSurprisal]]) -> list[Row]:
+def rows_of(number: int, example: Example, found: Mapping[str, Sequence[SentenceSurprisal]]) -> list[Row]:
     """Rows of COLUMNS."""
+    conditions = ((example.subject, 1), (example.subject, 0), (example.other_subject, 0), (example.other_subject, 1))
     return [
-        (number, grammatical, name, place, word, surprisal)
-        for name, pair in found.items()
-        for grammatical, one in zip((1, 0), pair, strict=True)
+        (number, subject, grammatical, name, place, word, surprisal)
+        for name, surprisals in found.items()
+        for (subject, grammatical), one in zip(conditions, surprisals, strict=True)
         for place, (word, surprisal) in enumerate(zip(one.sentence.words, bits(one), strict=True), start=1)
     ]
