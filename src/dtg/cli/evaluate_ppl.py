@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dtg.evaluation.perplexity_rows import GivenSentence, Measuring
 
 GROUP = 8  # sentences computed together, and computed again after an interruption
+GROUP_IN_ONE_PASS = 128  # by a model without trees
 
 
 def evaluate_ppl(
@@ -93,15 +94,16 @@ def evaluate_ppl(
     how = Measuring(kinds.by, BeamOptions(beam=beam, word_beam=word_beam), proposal, trees, seed)
     kinds = kinds.possible(how, sentences[0], was_asked=by is not None)
     how = replace(how, by=kinds.by)
+    size = GROUP_IN_ONE_PASS if evaluated.is_exact else GROUP
     options = {
         **({"limit": limit} if limit else {"sample": sample} if sample else {}),
         **({"seed": seed} if sample or proposal else {}),
         **method(how, proposal_from),
         "constrained": evaluated.model.config.constrained,
-        "group": GROUP,
+        "group": size,
     }
     settings = evaluated.settings("evaluate ppl", options, data_hash(sentences))
-    groups = [sentences[first : first + GROUP] for first in range(0, len(sentences), GROUP)]
+    groups = [sentences[first : first + size] for first in range(0, len(sentences), size)]
     rows = computed(groups, lambda group: measure(evaluated.model, group, how), settings, out)
     if rows is None:
         return

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import compress, islice
+from operator import not_
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dtg.errors import InputError
 from dtg.inference.beams import WordFigures
+from dtg.inference.one_pass import fits, read_all
 from dtg.inference.options import BeamOptions
 from dtg.inference.prefixes import Pieces, SearchedSentence, search_all
 from dtg.inference.search import Search
@@ -33,8 +35,17 @@ def surprisal_stream(
     source = iter(sentences)
     while some := [as_sentence(sentence) for sentence in islice(source, LOOK_AHEAD)]:
         pieces = [model.tokenizer.encode_all(sentence.words) for sentence in some]
-        for sentence, words, found in zip(some, pieces, search_all(search, pieces, ends=ends), strict=True):
+        for sentence, words, found in zip(some, pieces, figures_of(search, pieces, ends), strict=True):
             yield in_columns(sentence, words, found)
+
+
+def figures_of(search: Search, sentences: Sequence[Sequence[Pieces]], ends: bool) -> Iterator[SearchedSentence]:
+    """By search; for a model without trees by one pass, but for very long sentences."""
+    model = search.evaluator.model
+    in_one = [not model.family.system.builds_trees and fits(words) for words in sentences]
+    read = read_all(model, list(compress(sentences, in_one)), search.options.constrained, ends)
+    searched = search_all(search, list(compress(sentences, map(not_, in_one))), ends=ends)
+    return (next(read if is_in_one else searched) for is_in_one in in_one)
 
 
 def as_sentence(given: GivenSentence) -> Sentence:
