@@ -64,13 +64,13 @@ class Example:
 
 EXAMPLES = (
     Example(
-        "The verb agrees with “manager”, not with the nearer “architects” (the paper's example).",
-        "The {} to the side of the architects",
-        "manager",
-        "managers",
-        "likes",
-        "like",
-        "to gamble .",
+        "A relative clause stands between the subject and its verb.",
+        "The {} who helped the women",
+        "man",
+        "men",
+        "was",
+        "were",
+        "in the house .",
     ),
     Example(
         "The verb agrees with “keys”, not with “cabinet”.",
@@ -82,13 +82,13 @@ EXAMPLES = (
         "on the table .",
     ),
     Example(
-        "A relative clause stands between the subject and its verb.",
-        "The {} who helped the women",
-        "man",
-        "men",
-        "was",
-        "were",
-        "in the house .",
+        "The verb agrees with “manager”, not with the nearer “architects” (the paper's example).",
+        "The {} to the side of the architects",
+        "manager",
+        "managers",
+        "likes",
+        "like",
+        "to gamble .",
     ),
 )
 
