@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 
 import dtg
 from dtg import box
+from dtg.errors import DtgError
 from dtg.parser.evaluation import evaluate
 from tests.cli.running import dtg as run
 from tests.parser.parsers import small_parser
@@ -83,3 +84,8 @@ def test_commands_use_it_and_tell_about_it(tmp_path: Path) -> None:
     assert '"kind": "parser"' in run("info", str(tmp_path / "parser"), "--json").stdout
     (tmp_path / "parser" / "config.json").write_text("{}")
     assert "is not that of a model or a parser" in run("info", str(tmp_path / "parser"), code=1).stderr
+
+
+def test_an_unknown_name_is_answered_with_what_there_is() -> None:
+    with pytest.raises(DtgError, match=r"dtg-maxi is not a model.*or a name: dtg-mini or txl-mini"):
+        dtg.load("dtg-maxi")

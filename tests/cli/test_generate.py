@@ -47,7 +47,6 @@ def test_models_without_trees_give_text(tmp_path: Path) -> None:
 
 
 def test_mistakes_are_answered(folder: Path) -> None:
-    assert "Pass --model RUN/best" in run("generate", code=1).stderr
     assert "top_p is 2.0" in run("generate", "--model", folder, "--top-p", "2", code=1).stderr
     told = run("generate", "--model", folder, "--prompt", "the dog barks", "--max-words", "1", code=1).stderr
     assert "no less than the prompt's 3" in told

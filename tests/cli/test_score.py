@@ -120,5 +120,4 @@ def test_mistakes(run: Command, model: Path, treebank: Path) -> None:
     assert "is about plain text" in run("score", "--conllu", treebank, "--tokenized", code=1).stderr
     assert "there is no such file" in run("score", "--text", "missing.txt", "--model", model, code=1).stderr
     assert "there is no such file" in run("score", "--conllu", "missing.conllu", "--model", model, code=1).stderr
-    assert "Pass --model RUN/best" in run("score", "--conllu", treebank, code=1).stderr
     assert "(line 6): words 1, 2" in run("score", "--conllu", treebank, "--model", model, code=1).stderr

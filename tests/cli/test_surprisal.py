@@ -198,7 +198,6 @@ def test_mistakes(run: Command, model: Path, tmp_path: Path) -> None:
     def message(*arguments: str | Path) -> str:
         return run("surprisal", "The dog.", *arguments, code=1).stderr
 
-    assert "Pass --model RUN/best" in message()
     assert "pass --out FILE.parquet" in message("--format", "parquet")
     assert "name it with --out FILE" in message("--resume")
     assert "give one of them" in message("--resume", "--overwrite", "--out", tmp_path / "a.csv")

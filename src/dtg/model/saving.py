@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from dtg.box import MODEL, WORDS_MODEL
 from dtg.errors import CheckpointError
 from dtg.files import CONFIG, WEIGHTS
 from dtg.model.config import ModelConfig
@@ -60,7 +61,10 @@ def load(kind: type[DecoderModel], folder: Path, device: torch.device | str) -> 
 
 def read_config(folder: Path) -> dict[str, Any]:
     """config.json, checked as far as that it is one of ours."""
-    missing = f"{folder} is not a model: it has no {CONFIG}. Give the folder of a trained model, such as RUN/best."
+    missing = (
+        f"{folder} is not a model: it has no {CONFIG}. "
+        f"Give the folder of a trained model, such as RUN/best, or a name: {MODEL} or {WORDS_MODEL}."
+    )
     return check_config(
         read_json(folder, missing), folder, ("model", "root", "tokenizer", "released_ids"), "dtg model's"
     )
