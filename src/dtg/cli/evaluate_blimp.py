@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dtg import box
 from dtg.cli.evaluation_options import (
     AgainstOption,
     EvaluatedModel,
@@ -21,7 +22,7 @@ from dtg.cli.evaluation_options import (
     other_name,
     tell_files,
 )
-from dtg.cli.proposals import ProposalOption, open_proposal, proposal_name, tell_changes
+from dtg.cli.proposals import ProposalOption, open_proposal, tell_changes
 from dtg.cli.rerank import TreesOption, identity
 from dtg.cli.table_options import BeamOption, DeviceOption, ModelOption, WordBeamOption
 from dtg.errors import InputError
@@ -144,7 +145,7 @@ class Method:
             settings = {"by": "beam", "beam": beam, "word_beam": kept}
             title = f"beam {beam:,}, word beam {kept:,} (lower bound)"
             return cls(title, settings, by_beam(evaluated.model, beam, kept))
-        name = proposal_name(parser)
+        name = parser or box.PARSER
         proposal = open_proposal(name, evaluated.device)
         settings = {"by": "trees", "trees": trees, "seed": seed, "proposal": identity(name)}
         title = f"{number(trees, 'tree')} of {name} (lower bound)"

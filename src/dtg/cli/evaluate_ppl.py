@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dtg import box
 from dtg.cli.evaluation_options import EvaluatedModel, NameOption, ResultsOption, computed, content_hash, details
 from dtg.cli.options import RootsChoice, RootsOption, SkipInvalidOption, tell
-from dtg.cli.proposals import ProposalOption, open_proposal, proposal_name, tell_changes
+from dtg.cli.proposals import ProposalOption, open_proposal, tell_changes
 from dtg.cli.rerank import TreesOption, identity
 from dtg.cli.table_options import BeamOption, DeviceOption, ModelOption, TokenizedOption, WordBeamOption
 from dtg.errors import InputError
@@ -89,7 +90,7 @@ def evaluate_ppl(
         raise InputError(f"{data} has no sentences.")
     evaluated = EvaluatedModel.of(model, device, name)
     kinds = Kinds.of(by, is_exact=evaluated.is_exact, has_gold=lines is None, has_parser=parser is not None)
-    proposal_from = proposal_name(parser) if kinds.use_proposal else None
+    proposal_from = parser or box.PARSER if kinds.use_proposal else None
     proposal = None if proposal_from is None else open_proposal(proposal_from, device)
     how = Measuring(kinds.by, BeamOptions(beam=beam, word_beam=word_beam), proposal, trees, seed)
     kinds = kinds.possible(how, sentences[0], was_asked=by is not None)

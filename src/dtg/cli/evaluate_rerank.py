@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dtg import box
 from dtg.cli.evaluation_options import EvaluatedModel, NameOption, ResultsOption, computed, content_hash, details
 from dtg.cli.options import JsonOption, RootsChoice, RootsOption, SkipInvalidOption, tell
-from dtg.cli.proposals import ProposalOption, open_proposal, proposal_name, tell_changes
+from dtg.cli.proposals import ProposalOption, open_proposal, tell_changes
 from dtg.cli.rerank import DrawSeedOption, TreesOption, WeightOption, identity
 from dtg.cli.table_options import DeviceOption, ModelOption
 from dtg.errors import InputError
@@ -55,7 +56,7 @@ def evaluate_rerank(
         raise InputError(f"{gold} has no sentences.")
     evaluated = EvaluatedModel.of(model, device, name)
     check_has_trees(evaluated.model)
-    proposal_from = proposal_name(parser)
+    proposal_from = parser or box.PARSER
     proposal = open_proposal(proposal_from, device)
     options = {
         **({"limit": limit} if limit else {}),

@@ -26,18 +26,13 @@ ProposalOption = Annotated[
 ]
 
 
-def proposal_name(name: str | None) -> str:
-    """What `--parser` names, with the folder of a parser in the box; without a name, that of the usual one."""
-    return str(box.find(name or box.PARSER))
-
-
 def open_proposal(name: str, device: str) -> Proposal:
-    """What `proposal_name` gave. Only a parser of dtg's own computes on `device`: spaCy stays on the CPU."""
+    """What `--parser` names. Only a parser of dtg's own computes on `device`: spaCy stays on the CPU."""
     if name.startswith(SPACY):
         from dtg.parser.from_spacy import SpacyParser
 
         return SpacyParser.load(name.removeprefix(SPACY))
-    path = Path(name)
+    path = box.find(name)
     if path.is_dir():
         return load_parser(path, device)
     if path.is_file() and Path(name.removesuffix(".gz")).suffix.lower() in TREEBANK:
@@ -47,7 +42,7 @@ def open_proposal(name: str, device: str) -> Proposal:
     arrived = "is a file, but not named as one of trees" if path.is_file() else "is no file or folder"
     raise InputError(
         f"--parser {name} {arrived}. It may be\n"
-        f"a parser in the box: {', '.join(box.names())};\n"
+        f"a parser in the box: {box.PARSER};\n"
         "a folder that dtg train-parser has made, such as RUN/best;\n"
         "a file of trees, .conllu or .conll (or these with .gz);\n"
         "spacy: and the name or folder of a pipeline, such as spacy:en_core_web_sm."

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dtg import __version__
+from dtg import __version__, box
 from dtg.cli.parse import SourceArgument, TreesOutOption, checked_out, write_trees
-from dtg.cli.proposals import SPACY, ProposalOption, open_proposal, proposal_name, tell_changes
+from dtg.cli.proposals import SPACY, ProposalOption, open_proposal, tell_changes
 from dtg.cli.table_options import DeviceOption, ModelOption, OverwriteOption, ResumeOption, TokenizedOption
 from dtg.cli.tables import Work, load_model, model_folder
 
@@ -88,7 +88,7 @@ class Reranker:
         folder = model_folder(model)
         found = load_model(folder, device)
         check_has_trees(found)
-        name = proposal_name(parser)
+        name = parser or box.PARSER
         return cls(found, open_proposal(name, device), trees, seed, device, (folder, name))
 
     def rankings(self, items: Iterable[Item[Unparsed]]) -> Iterator[Reranking]:
@@ -119,7 +119,7 @@ def identity(proposal: str) -> str:
     from dtg.parser.saving import parser_hash
     from dtg.text.arrays import file_hash
 
-    path = Path(proposal)
+    path = box.find(proposal)
     if proposal.startswith(SPACY):
         return proposal
     return parser_hash(path) if path.is_dir() else file_hash(path)
