@@ -89,3 +89,5 @@ def test_commands_use_it_and_tell_about_it(tmp_path: Path) -> None:
 def test_an_unknown_name_is_answered_with_what_there_is() -> None:
     with pytest.raises(DtgError, match=r"dtg-maxi is not a model.*or a name: dtg-mini or txl-mini"):
         dtg.load("dtg-maxi")
+    with pytest.raises(DtgError, match="is a parser, not a language model"):
+        dtg.load(box.PARSER)

@@ -65,9 +65,10 @@ def read_config(folder: Path) -> dict[str, Any]:
         f"{folder} is not a model: it has no {CONFIG}. "
         f"Give the folder of a trained model, such as RUN/best, or a name: {MODEL} or {WORDS_MODEL}."
     )
-    return check_config(
-        read_json(folder, missing), folder, ("model", "root", "tokenizer", "released_ids"), "dtg model's"
-    )
+    content = read_json(folder, missing)
+    if isinstance(content, dict) and "parser" in content:
+        raise CheckpointError(f"{folder} is a parser, not a language model; dtg.load_parser reads it.")
+    return check_config(content, folder, ("model", "root", "tokenizer", "released_ids"), "dtg model's")
 
 
 def model_hash(folder: Path) -> str:
