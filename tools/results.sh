@@ -18,12 +18,12 @@ export OMP_NUM_THREADS=1
 CONFIGS=$(cd "$(dirname "$0")/../configs" && pwd)
 
 FULL="dtg txl-tokens txl-trans"
+TRAINING=("$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu "$DTG_DATA"/ud/en_gum-ud-train.conllu)
 QUARTER="quarter-dtg quarter-eager quarter-swift quarter-arc quarter-word quarter-parsed"
 
 prepare() {
   mkdir -p "$WORK"
-  dtg prepare --train "$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu \
-    "$DTG_DATA"/ud/en_gum-ud-train.conllu --dev "$DTG_DATA"/ud/en_ewt-ud-dev.conllu --roots first --vocabulary 8192 --out "$WORK"/corpus
+  dtg prepare --train "${TRAINING[@]}" --dev "$DTG_DATA"/ud/en_ewt-ud-dev.conllu --roots first --vocabulary 8192 --out "$WORK"/corpus
   cat "$DTG_DATA"/ud/en_ewt-ud-{dev,test}.conllu "$DTG_DATA"/ud/en_gum-ud-{dev,test}.conllu > "$WORK"/heldout.conllu
   gunzip -c "$DTG_DATA"/amalgum/amalgum-{dev,test}.conllu.gz >> "$WORK"/heldout.conllu
 }
@@ -32,7 +32,7 @@ prepare() {
 prepare_parsed() {
   local file out parsed=()
   mkdir -p "$WORK"/parsed
-  for file in "$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu "$DTG_DATA"/ud/en_gum-ud-train.conllu; do
+  for file in "${TRAINING[@]}"; do
     out=$WORK/parsed/$(basename "${file%.gz}")
     dtg parse "$file" --out "$out" $([ -f "$out" ] && echo --resume)
     parsed+=("$out")
@@ -77,6 +77,7 @@ whole() {
 }
 
 box() {
+  local pair
   prepare
   for pair in dtg:dtg-mini txl-tokens:txl-mini; do
     train "${pair%:*}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from dtg.inference.prefixes import Pieces, SearchedSentence
+from dtg.inference.tree_scores import chunks
 from dtg.model.precision import finest
 from dtg.trees import DependencyTree
 
@@ -45,17 +46,9 @@ def read_all(
 
 def passes(sentences: Sequence[Sequence[Pieces]]) -> Iterator[list[Sequence[Pieces]]]:
     """Sentences that follow each other, together as long as they are few enough."""
-    some: list[Sequence[Pieces]] = []
-    size = 0
-    for words in sentences:
-        pieces = sum(map(len, words))
-        if some and size + pieces > PIECES_AT_ONCE:
-            yield some
-            some, size = [], 0
-        some.append(words)
-        size += pieces
-    if some:
-        yield some
+    lengths = [sum(map(len, words)) for words in sentences]
+    for places in chunks(lengths, range(len(lengths)), [0] * len(lengths), PIECES_AT_ONCE):
+        yield [sentences[place] for place in places]
 
 
 def any_tree(words: int) -> DependencyTree:

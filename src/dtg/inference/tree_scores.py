@@ -31,7 +31,7 @@ def score_trees(model: DecoderModel, batch: SentenceBatch, constrained: bool) ->
     order, shared = in_order(actions)
     lengths: list[int] = actions.offsets.diff().tolist()
     scores = [0.0] * len(order)
-    for some in chunks(lengths, order, shared):
+    for some in chunks(lengths, order, shared, ACTIONS_AT_ONCE):
         # A derivation that shares all its actions with the one before it is the same one.
         same = [place > 0 and shared[i] == lengths[order[i]] for place, i in enumerate(some)]
         distinct = [i for i, is_same in zip(some, same, strict=True) if not is_same]
@@ -62,13 +62,15 @@ def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained:
     return torch.cat(found).to(finest(hidden.device))
 
 
-def chunks(lengths: Sequence[int], order: Sequence[int], shared: Sequence[int]) -> Iterator[list[int]]:
+def chunks(
+    lengths: Sequence[int], order: Sequence[int], shared: Sequence[int], at_once: int = ACTIONS_AT_ONCE
+) -> Iterator[list[int]]:
     """Places in the order, together as long as they are few enough; the first of a chunk shares nothing."""
     some: list[int] = []
     size = 0
     for place, derivation in enumerate(order):
         fresh = lengths[derivation] - shared[place]
-        if some and size + fresh > ACTIONS_AT_ONCE:
+        if some and size + fresh > at_once:
             yield some
             some, size = [], 0
         size += fresh if some else lengths[derivation]
