@@ -42,19 +42,21 @@ class Tokenizer:
             raise TokenizerError(f"{origin} is not a SentencePiece model, or is damaged. {ADVICE}") from None
         self._model, self.training = model, training
         self.hash = hashlib.sha256(model).hexdigest()
-        ids = range(self._processor.get_piece_size())
+        ids = list(range(self._processor.get_piece_size()))
         self.size = len(ids)
-        self._pieces = [self._processor.id_to_piece(id) for id in ids]
-        self._starts = [self._is_text(id) and self._pieces[id].startswith(WORD_START) for id in ids]
-        self.starts_word: Tensor = torch.tensor(self._starts)  # (size,) bool
-        # (size,) bool: pieces that a text may be written with, byte by byte where nothing else is left
-        self.is_byte: Tensor = torch.tensor([self._processor.is_byte(id) for id in ids])
-        self.is_text: Tensor = torch.tensor([self._is_text(id) for id in ids])
-        self._surfaces = [self._surface(id) for id in ids]
+        self._pieces: list[str] = self._processor.id_to_piece(ids)
+        of_each = (self._processor.is_byte, self._processor.is_control, self._processor.is_unknown)
+        byte, control, unknown = (torch.tensor(kind(ids)) for kind in of_each)
+        self.is_byte: Tensor = byte  # (size,) bool: what a text may be written with where nothing else is left
+        self.is_text: Tensor = ~(byte | control | unknown)  # (size,) bool: what it is written with otherwise
+        begins = torch.tensor([piece.startswith(WORD_START) for piece in self._pieces])
+        self.starts_word: Tensor = self.is_text & begins  # (size,) bool
+        self._starts: list[bool] = self.starts_word.tolist()
+        self._surfaces = list(map(surface, self._pieces, self.is_byte.tolist(), self.is_text.tolist()))
         self.root = self._processor.bos_id()
         # Byte fallback leaves <unk> without a use, so it can pad where a model has no piece for that.
         self.pad = self._processor.pad_id() if self._processor.pad_id() >= 0 else self._processor.unk_id()
-        self._bytes = {self._surfaces[id][0]: id for id in ids if self._processor.is_byte(id)}
+        self._bytes = {self._surfaces[id][0]: id for id in self.is_byte.nonzero()[:, 0].tolist()}
         self._word_start = self._processor.piece_to_id(WORD_START)
         self._check(origin)
         # Bounded, so that a corpus of any size can go through; most words of a text are among those cached.
@@ -115,16 +117,6 @@ class Tokenizer:
             return ids
         return (self._word_start, *(self._bytes[byte] for byte in spelt))
 
-    def _is_text(self, id: int) -> bool:
-        kinds = (self._processor.is_control, self._processor.is_unknown, self._processor.is_byte)
-        return not any(is_kind(id) for is_kind in kinds)
-
-    def _surface(self, id: int) -> bytes:
-        """What the piece stands for in a text, without its ▁."""
-        if self._processor.is_byte(id):
-            return bytes([int(self._pieces[id][3:5], 16)])  # <0xE2>
-        return self._pieces[id].removeprefix(WORD_START).encode() if self._is_text(id) else b""
-
     def _check(self, origin: str) -> None:
         if self.root < 0:
             raise TokenizerError(f"{origin} has no piece <s>, which the <ROOT> row reads. {ADVICE}")
@@ -142,3 +134,10 @@ class Tokenizer:
 def spaces_kept(word: str) -> str:
     """The word as it is encoded: SentencePiece would begin a new word at a space."""
     return word.replace(" ", SPACE_IN_WORD)
+
+
+def surface(piece: str, is_byte: bool, is_text: bool) -> bytes:
+    """What a piece stands for in a text, without its ▁."""
+    if is_byte:
+        return bytes([int(piece[3:5], 16)])  # <0xE2>
+    return piece.removeprefix(WORD_START).encode() if is_text else b""
