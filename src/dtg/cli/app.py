@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 from typing import Annotated
 
@@ -66,6 +68,7 @@ def options(
 def main() -> None:
     """Run a command; a user's mistake is answered by one message, without a traceback."""
     keep_freed_memory()
+    atexit.register(gc.freeze)  # nothing is left to be collected at the end; looking for it would take half a second
     try:
         app(prog_name="dtg")
     except DtgError as error:
