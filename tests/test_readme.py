@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from dtg import write_conllu
-from tests.twins import random_sentences
+from tests.documents import COMMANDS, ROOT, blocks, run, write_treebank
 
-ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = ROOT / "README.md"
 NUMBER = re.compile(r"-?\d+\.\d+")  # measured, not counted
 MEASURED = re.compile(r"-?\d+\.\d+(?: [▏▎▍▌▋▊▉█]*)?\s*")
 SEPARATOR = "=" * 40
-ONE_AFTER_THE_OTHER = f"""
-import shlex, sys
-from dtg.cli.app import app
-for line in sys.argv[1:]:
-    print({SEPARATOR!r})
-    app(shlex.split(line)[1:], prog_name="dtg", standalone_mode=False)
-"""
 TREEBANK = "1\tDogs\t_\t_\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\t_\t_\t_\t0\troot\t_\t_\n"
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
 TINY = """
@@ -55,15 +40,14 @@ def folder(tmp_path: Path) -> Path:
     (path / "tiny.toml").write_text(TINY)
     (path / "items.txt").write_text("Dogs bark.\nDogs don't bark.\n")
     (path / "text.txt").write_text("Dogs bark.\nCats sleep all day.\n" * 30)
-    for name, seed in (("train", 1), ("dev", 2)):
-        write_conllu((tree for tree, _ in random_sentences(60, seed)), path / f"{name}.conllu")
+    write_treebank(path)
     return path
 
 
 def commands() -> list[tuple[str, str]]:
     """(command, what the README shows of its output)"""
     found = []
-    for block in blocks("console"):
+    for block in (content for language, content in blocks(README) if language == "console"):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
             found.append((command.partition("  #")[0].strip(), output))
@@ -73,12 +57,15 @@ def commands() -> list[tuple[str, str]]:
 def test_what_is_shown_works(folder: Path) -> None:
     """The dtg commands in order, each printing what is shown of it, then the Python code, which uses what they made."""
     shown = [(command, output) for command, output in commands() if command.startswith("dtg ")]
-    printed = run(ONE_AFTER_THE_OTHER, [command for command, _ in shown], folder).split(SEPARATOR)[1:]
-    for (_, expected), found in zip(shown, printed, strict=True):
+    script = folder / "readme.py"
+    code = [content for language, content in blocks(README) if language == "python"]
+    parts = [f"command({command!r})" for command, _ in shown] + code
+    script.write_text(COMMANDS + "\n".join(f"print({SEPARATOR!r})\n{part}" for part in parts), encoding="utf-8")
+    printed = run(script).split(SEPARATOR)[1:]
+    for (_, expected), found in zip(shown, printed, strict=False):
         if expected.strip():
             assert_shows(expected, found)
-    for block in blocks("python"):
-        assert run(block, [], folder)
+    assert len(printed) == len(parts) and all(text.strip() for text in printed[len(shown) :])
 
 
 def assert_shows(output: str, printed: str) -> None:
@@ -94,14 +81,6 @@ def assert_shows(output: str, printed: str) -> None:
 
 def lines_of(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if line.strip()]
-
-
-def run(script: str, arguments: list[str], folder: Path) -> str:
-    """What it prints."""
-    command = [sys.executable, "-c", script, *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_make_targets_exist() -> None:

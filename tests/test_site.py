@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_readme import ROOT
+from tests.documents import ROOT
 
 HAS_MKDOCS = all(importlib.util.find_spec(name) for name in ("mkdocs", "material", "mkdocstrings"))
 

@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from dtg import write_conllu
-from tests.test_readme import ROOT
-from tests.twins import random_sentences
+from tests.documents import COMMANDS, ROOT, blocks, run, write_treebank
 
 DOCS = ROOT / "docs"
-# A page is run as one script, so that Python blocks see what earlier ones have made, and dtg is imported once.
-COMMANDS = """
-import shlex, subprocess
-from dtg.cli.app import app
-
-def command(line):
-    if line.startswith("dtg "):
-        app(shlex.split(line, comments=True)[1:], prog_name="dtg", standalone_mode=False)
-    else:
-        subprocess.run(line, shell=True, check=True)
-
-"""
-
-
-def blocks(page: str) -> list[tuple[str, str]]:
-    """(language, content) of every block of code."""
-    return re.findall(r"^```(\w+)\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
 def commands(block: str) -> list[str]:
@@ -42,7 +20,7 @@ def commands(block: str) -> list[str]:
 
 def script_of(page: str) -> str:
     parts = [COMMANDS]
-    for language, content in blocks(page):
+    for language, content in blocks(DOCS / page):
         if language == "python":
             parts.append(content)
         elif language == "console":
@@ -50,28 +28,19 @@ def script_of(page: str) -> str:
     return "\n".join(parts)
 
 
-def run(script: Path, *arguments: str) -> str:
-    """What it prints; its folder is where it is run."""
-    command = [sys.executable, "-W", "error", script.name, *arguments]
-    done = subprocess.run(command, cwd=script.parent, capture_output=True, text=True, encoding="utf-8", check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 @pytest.fixture
 def treebank(tmp_path: Path) -> Path:
     """What the guide's reader has."""
-    for name, seed in (("train", 1), ("dev", 2)):
-        write_conllu((tree for tree, _ in random_sentences(60, seed)), tmp_path / f"{name}.conllu")
+    write_treebank(tmp_path)
     (tmp_path / "my.toml").write_text(
-        next(content for language, content in blocks("own_treebank.md") if language == "toml")
+        next(content for language, content in blocks(DOCS / "own_treebank.md") if language == "toml")
     )
     return tmp_path
 
 
 def test_tutorial_and_what_else_uses_the_box(tmp_path: Path) -> None:
     script = tmp_path / "tutorial.py"
-    others = [*blocks("index.md"), *blocks("how_it_works.md")]
+    others = [*blocks(DOCS / "index.md"), *blocks(DOCS / "how_it_works.md")]
     shown = [content for language, content in others if language == "python"]
     script.write_text("\n".join([script_of("tutorial.md"), *shown]), encoding="utf-8")
     printed = run(script)
@@ -88,7 +57,7 @@ def test_own_treebank_and_own_family(treebank: Path) -> None:
     run(script)
     assert (treebank / "run" / "best" / "model.safetensors").exists()
 
-    page = blocks("adding_a_family.md")
+    page = blocks(DOCS / "adding_a_family.md")
     family = treebank / "my_family.py"
     family.write_text("\n".join(content for language, content in page if language == "python"), encoding="utf-8")
     shown = "".join(content for language, content in page if language == "text")

@@ -1,0 +1,44 @@
+"""What pages show their readers, and how it is run: as one script, so that dtg is imported once and code sees what was made."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from dtg import write_conllu
+from tests.twins import random_sentences
+
+ROOT = Path(__file__).parents[1]
+# `command` is what the scripts run commands with.
+COMMANDS = """
+import shlex, subprocess
+from dtg.cli.app import app
+
+def command(line):
+    if line.startswith("dtg "):
+        app(shlex.split(line, comments=True)[1:], prog_name="dtg", standalone_mode=False)
+    else:
+        subprocess.run(line, shell=True, check=True)
+
+"""
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """(language, content) of every block of code."""
+    return re.findall(r"^```(\w+)\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def run(script: Path, *arguments: str) -> str:
+    """What it prints; its folder is where it is run."""
+    command = [sys.executable, "-W", "error", script.name, *arguments]
+    done = subprocess.run(command, cwd=script.parent, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def write_treebank(folder: Path) -> None:
+    """What a reader who trains has: `train.conllu` and `dev.conllu`."""
+    for name, seed in (("train", 1), ("dev", 2)):
+        write_conllu((tree for tree, _ in random_sentences(60, seed)), folder / f"{name}.conllu")
