@@ -64,16 +64,21 @@ evaluation() {
   "${start[@]}" evaluate "$1" --model "$WORK"/runs/"$2"/best --name "$2" "${@:3}"
 }
 
+# A quarter's models are compared with each other, by beams and lists that take a third of the time (docs/results.md: what that costs).
 evaluate() {
-  local results=$WORK/evaluated/$1
-  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample 500 --out "$results"/ppl
-  evaluation sg "$1" "$DTG_DATA"/sg --beam 100 --out "$results"/sg
-  evaluation blimp "$1" "$DTG_DATA"/blimp --first 100 --beam 50 --word-beam 10 --out "$results"/blimp
-  [ "$1" = txl-tokens ] || evaluation rerank "$1" "$DTG_DATA"/ud/en_ewt-ud-test.conllu --out "$results"/rerank
+  local results=$WORK/evaluated/$1 sum=() items=(--beam 100) pairs=(--beam 50 --word-beam 10) trees=300
+  case $1 in
+    quarter-*)
+      sum=(--by joint,beam --beam 20 --word-beam 7) items=(--beam 30 --word-beam 10) pairs=(--beam 10 --word-beam 5) trees=50 ;;
+  esac
+  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample 500 "${sum[@]}" --out "$results"/ppl
+  evaluation sg "$1" "$DTG_DATA"/sg "${items[@]}" --out "$results"/sg
+  evaluation blimp "$1" "$DTG_DATA"/blimp --first 100 "${pairs[@]}" --out "$results"/blimp
+  [ "$1" = txl-tokens ] || evaluation rerank "$1" "$DTG_DATA"/ud/en_ewt-ud-test.conllu --trees "$trees" --out "$results"/rerank
 }
 
 whole() {
-  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --by joint,proposal --trees 100 --out "$WORK"/whole/"$1"/ppl
+  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --by joint,beam --beam 10 --word-beam 5 --out "$WORK"/whole/"$1"/ppl
 }
 
 box() {
