@@ -12,7 +12,8 @@ import sys
 import time
 
 TEXT = "The keys to the cabinet are on the table."
-IN_PYTHON = """
+WORDS = "The keys to the cabinet are on the table ."
+IN_PYTHON = f"""
 import time
 start = time.perf_counter()
 import torch
@@ -20,7 +21,7 @@ print(time.perf_counter() - start)
 import dtg
 model = dtg.load("dtg-mini")
 print(time.perf_counter() - start)
-model.surprisal("The keys to the cabinet are on the table .".split())
+model.surprisal({WORDS.split()!r})
 print(time.perf_counter() - start)
 """
 
@@ -31,10 +32,10 @@ def in_python() -> list[float]:
     return [float(line) for line in said.split()]
 
 
-def on_the_command_line(*options: str) -> float:
+def on_the_command_line(*arguments: str) -> float:
     """Seconds until `dtg surprisal` has ended."""
     start = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "dtg", "surprisal", TEXT, *options], capture_output=True, check=True)
+    subprocess.run([sys.executable, "-m", "dtg", "surprisal", *arguments], capture_output=True, check=True)
     return time.perf_counter() - start
 
 
@@ -42,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=5)
     times = parser.parse_args().times
-    rows = [[*in_python(), on_the_command_line("--tokenized"), on_the_command_line()] for _ in range(times)]
+    rows = [[*in_python(), on_the_command_line(WORDS, "--tokenized"), on_the_command_line(TEXT)] for _ in range(times)]
     names = ("import torch", "... and dtg.load", "... and a surprisal", "dtg surprisal --tokenized", "dtg surprisal")
     for name, seconds in zip(names, zip(*rows, strict=True), strict=True):
         print(f"{name:<28}{min(seconds):>6.2f} to {max(seconds):.2f} s")

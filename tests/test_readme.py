@@ -14,8 +14,6 @@ NUMBER = re.compile(r"-?\d+\.\d+")  # measured, not counted
 MEASURED = re.compile(r"-?\d+\.\d+(?: [▏▎▍▌▋▊▉█]*)?\s*")
 SEPARATOR = "=" * 40
 TREEBANK = "1\tDogs\t_\t_\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\t_\t_\t_\t0\troot\t_\t_\n"
-
-
 TINY = """
 [model]
 layers = 1
@@ -57,15 +55,16 @@ def commands() -> list[tuple[str, str]]:
 def test_what_is_shown_works(folder: Path) -> None:
     """The dtg commands in order, each printing what is shown of it, then the Python code, which uses what they made."""
     shown = [(command, output) for command, output in commands() if command.startswith("dtg ")]
-    script = folder / "readme.py"
-    code = [content for language, content in blocks(README) if language == "python"]
-    parts = [f"command({command!r})" for command, _ in shown] + code
-    script.write_text(COMMANDS + "\n".join(f"print({SEPARATOR!r})\n{part}" for part in parts), encoding="utf-8")
+    script = folder / "commands.py"
+    calls = [f"print({SEPARATOR!r})\ncommand({command!r})" for command, _ in shown]
+    script.write_text("\n".join([COMMANDS, *calls]), encoding="utf-8")
     printed = run(script).split(SEPARATOR)[1:]
-    for (_, expected), found in zip(shown, printed, strict=False):
+    for (_, expected), found in zip(shown, printed, strict=True):
         if expected.strip():
             assert_shows(expected, found)
-    assert len(printed) == len(parts) and all(text.strip() for text in printed[len(shown) :])
+    for code in (content for language, content in blocks(README) if language == "python"):
+        (folder / "code.py").write_text(code, encoding="utf-8")
+        assert run(folder / "code.py")
 
 
 def assert_shows(output: str, printed: str) -> None:
