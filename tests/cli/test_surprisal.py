@@ -127,9 +127,9 @@ def test_file_to_file(run: Command, model: Path, sentences: Path, tmp_path: Path
     assert meta["given"] == {"model": str(model), "input": str(sentences)} and list(meta["columns"]) == NAMES
     zipped = tmp_path / "zipped.gz"
     zipped.write_bytes(gzip.compress(sentences.read_bytes()))
-    run("surprisal", zipped, "--model", model, "--out", tmp_path / "zipped.out", "--format", "csv")
+    run("surprisal", zipped, "--model", model, "--out", tmp_path / "zipped.out", "--format", "csv", "--beam", "20")
     assert (tmp_path / "zipped.out").read_bytes() == out.read_bytes()
-    piped = run("surprisal", "-", "--model", model, "--format", "csv", given=sentences.read_bytes())
+    piped = run("surprisal", "-", "--model", model, "--format", "csv", "--beam", "20", given=sentences.read_bytes())
     assert piped.stdout == out.read_text()
 
 

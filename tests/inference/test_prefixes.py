@@ -97,7 +97,7 @@ def test_large_models_take_fewer_words_at_once() -> None:
     small = Search(tiny("dtg"), BeamOptions(beam=100))
     assert words_at_once(small) == 24
     assert words_at_once(Search(tiny("dtg"), BeamOptions(beam=5000))) == 1
-    assert words_at_once(Search(tiny("dtg"), BeamOptions(beam=2))) == 64
+    assert words_at_once(Search(tiny("dtg"), BeamOptions(beam=2))) == 256
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,8 @@ from dtg import DependencyTree, families
 from dtg.errors import InputError, UnknownNameError
 from dtg.inference import exploring
 from dtg.inference.evaluator import Evaluator
-from dtg.inference.exploring import Agenda, Pool
+from dtg.inference.exploring import Agenda, Pool, ways_at_once
+from dtg.inference.options import BeamOptions
 from dtg.inference.state import BeamState
 from dtg.inference.tree_scores import score_trees
 from dtg.model import DecoderModel
@@ -237,10 +238,17 @@ def test_how_many_are_followed_at_once_changes_nothing(family: str, monkeypatch:
     model = tiny(family)
     pieces = random_pieces(6, random.Random(12))
     expected = states(model, pieces, beam=16, word_beam=5)[-1].end().log_probability
-    for share in (1, 16):
+    for share, worthwhile in ((1, 0), (16, 0), (16, 64)):
         monkeypatch.setattr(exploring, "AT_ONCE", share)
+        monkeypatch.setattr(exploring, "WORTHWHILE", worthwhile)
         found = states(model, pieces, beam=16, word_beam=5)[-1].end().log_probability
         assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_small_passes_follow_more() -> None:
+    assert [ways_at_once(100, sentences) for sentences in (1, 2, 64)] == [64, 32, 25]
+    assert [ways_at_once(10, sentences) for sentences in (1, 8, 64, 500)] == [10, 8, 2, 2]
+    assert ways_at_once(1, 500) == 1
 
 
 @pytest.mark.parametrize("family", ["dtg", "dtg-eager"])
@@ -316,6 +324,10 @@ def test_deeper_than_the_positions_go() -> None:
         state = state.step_ids([1])
     assert state.stack_depth == pytest.approx(70.0)
     assert state.end().log_probability > -math.inf
+
+
+def test_narrow_beams_take_more_sentences_together() -> None:
+    assert [BeamOptions(beam=beam).sentences_together for beam in (1, 10, 20, 80, 300)] == [256, 256, 128, 32, 32]
 
 
 def test_options_are_checked() -> None:

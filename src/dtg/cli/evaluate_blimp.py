@@ -77,18 +77,17 @@ def evaluate_blimp(
         typer.echo(f"dtg: {note}", err=True)
     from dtg.evaluation.blimp.comparison import compare
     from dtg.evaluation.blimp.reporting import Report, read_report, write_report
-    from dtg.evaluation.blimp.running import PAIRS_TOGETHER, groups_of, pair_results, scored_pairs
+    from dtg.evaluation.blimp.running import groups_of, pair_results, scored_pairs
     from dtg.evaluation.blimp.scored import CONVENTIONS
     from dtg.evaluation.blimp.scores import score
 
     other = None if against is None else read_report(against, pairs.pairs)
     evaluated = EvaluatedModel.of(model, device, name)
     method = Method.of(evaluated, by, beam, word_beam, parser, trees, seed)
-    options = {**method.settings, "pairs_together": PAIRS_TOGETHER}
+    options = {**method.settings, "pairs_together": method.pairs_together}
     settings = evaluated.settings("evaluate blimp", options, content_hash([asdict(pair) for pair in pairs.pairs]))
-    rows = computed(
-        groups_of(pairs), lambda group: pair_results(group, method.compute), settings, out, sentences_per_row=2
-    )
+    groups = groups_of(pairs, method.pairs_together)
+    rows = computed(groups, lambda group: pair_results(group, method.compute), settings, out, sentences_per_row=2)
     if rows is None:
         return
     if method.proposal is not None:
@@ -119,6 +118,7 @@ class Method:
     title: str
     settings: Mapping[str, Any]
     compute: LogProbabilities
+    pairs_together: int
     proposal: Proposal | None = None
 
     @classmethod
@@ -133,23 +133,24 @@ class Method:
         seed: int,
     ) -> Method:
         """What the options ask for; a model without trees needs none of it."""
-        from dtg.evaluation.blimp.running import by_beam, by_trees
+        from dtg.evaluation.blimp.running import PAIRS_TOGETHER, by_beam, by_trees
         from dtg.inference.options import BeamOptions
 
         if by is ByChoice.beam and parser is not None:
             raise InputError("--parser is for --by trees; a beam search finds its trees by itself.")
         if evaluated.is_exact:
-            return cls("one pass (exact)", {"by": "exact"}, by_beam(evaluated.model, 1, 1))
+            return cls("one pass (exact)", {"by": "exact"}, by_beam(evaluated.model, 1, 1), PAIRS_TOGETHER)
         if by is ByChoice.beam:
-            kept = BeamOptions(beam=beam, word_beam=word_beam).words_kept
+            search = BeamOptions(beam=beam, word_beam=word_beam)
+            kept, together = search.words_kept, max(PAIRS_TOGETHER, search.sentences_together // 2)
             settings = {"by": "beam", "beam": beam, "word_beam": kept}
             title = f"beam {beam:,}, word beam {kept:,} (lower bound)"
-            return cls(title, settings, by_beam(evaluated.model, beam, kept))
+            return cls(title, settings, by_beam(evaluated.model, beam, kept), together)
         name = parser or box.PARSER
         proposal = open_proposal(name, evaluated.device)
         settings = {"by": "trees", "trees": trees, "seed": seed, "proposal": identity(name)}
         title = f"{number(trees, 'tree')} of {name} (lower bound)"
-        return cls(title, settings, by_trees(evaluated.model, proposal, trees, seed), proposal)
+        return cls(title, settings, by_trees(evaluated.model, proposal, trees, seed), PAIRS_TOGETHER, proposal)
 
 
 def amount(pairs: PairSet, first: int | None, share: float | None, seed: int) -> str:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from dtg.evaluation.perplexity_report import Report
     from dtg.evaluation.perplexity_rows import GivenSentence, Measuring
 
-GROUP = 8  # sentences computed together, and computed again after an interruption
+GROUP = (
+    8  # sentences computed together, and computed again after an interruption; more where no trees are drawn for them
+)
 GROUP_IN_ONE_PASS = 128  # by a model without trees
 
 
@@ -95,7 +97,7 @@ def evaluate_ppl(
     how = Measuring(kinds.by, BeamOptions(beam=beam, word_beam=word_beam), proposal, trees, seed)
     kinds = kinds.possible(how, sentences[0], was_asked=by is not None)
     how = replace(how, by=kinds.by)
-    size = GROUP_IN_ONE_PASS if evaluated.is_exact else GROUP
+    size = GROUP if how.proposal else GROUP_IN_ONE_PASS if evaluated.is_exact else how.beam.sentences_together
     options = {
         **({"limit": limit} if limit else {"sample": sample} if sample else {}),
         **({"seed": seed} if sample or proposal else {}),

@@ -175,13 +175,16 @@ def by_model(
     title = "by one pass (exact)"
     if evaluated.is_exact:
         beam = kept = 1
+        together = ITEMS_TOGETHER
     else:
-        kept = BeamOptions(beam=beam, word_beam=word_beam).words_kept
+        search = BeamOptions(beam=beam, word_beam=word_beam)
+        kept, together = search.words_kept, max(ITEMS_TOGETHER, search.sentences_together // 4)  # conditions of an item
         options = {"by": "beam", "beam": beam, "word_beam": kept}
         title = f"by beam {beam:,}, word beam {kept:,}"
-    options["items_together"] = ITEMS_TOGETHER
+    options["items_together"] = together
     settings = evaluated.settings("evaluate sg", options, suites_hash(suites))
-    rows = computed(groups_of(suites), lambda some: sentence_results(evaluated.model, some, beam, kept), settings, out)
+    groups = groups_of(suites, together)
+    rows = computed(groups, lambda some: sentence_results(evaluated.model, some, beam, kept), settings, out)
     if rows is None:
         return None
     words = list(surprised_sentences(suites, rows))

@@ -112,7 +112,6 @@ def score_trees(trees: Iterable[DependencyTree], run: Run, path: Path, policies:
 def score_lines(lines: Lines, run: Run, search: Search) -> None:
     """log p(words) of each line."""
     from dtg.inference.columns import TEXT_COLUMNS, text_row
-    from dtg.tables.filling import GROUP
 
     def compute(items: Iterator[Item[str]]) -> Iterator[SentenceSurprisal]:
         return search.surprisals(run.model, items)
@@ -120,7 +119,7 @@ def score_lines(lines: Lines, run: Run, search: Search) -> None:
     def rows(item: Item[str], result: SentenceSurprisal) -> list[Row]:
         return [text_row(result.sentence, item.sentence_id, result.log_probability, run.known, run.base.base)]
 
-    work = Work(lines, lines.size, compute, rows, TEXT_COLUMNS, GROUP)
+    work = Work(lines, lines.size, compute, rows, TEXT_COLUMNS, search.together)
     if run.to.is_for_people:
         known = "" if run.known == "exact" else f" by beam {search.beam}"
         show(work, f"{run.base.log} p(words), {run.known}{known}")

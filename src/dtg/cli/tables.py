@@ -85,6 +85,13 @@ class Search:
         words_kept = BeamOptions(beam=self.beam, word_beam=self.word_beam).words_kept
         return {"beam": self.beam, "word_beam": words_kept, "tokenized": self.tokenized}
 
+    @property
+    def together(self) -> int:
+        """How many sentences are computed at a time, and computed again after an interruption."""
+        from dtg.inference.options import BeamOptions
+
+        return BeamOptions(beam=self.beam, word_beam=self.word_beam).sentences_together
+
     def surprisals(self, model: DecoderModel, items: Iterable[Item[str]]) -> Iterator[SentenceSurprisal]:
         """The model's answer to each sentence, in order, while they are being read."""
         from dtg.tables.items import sentence_of

@@ -22,7 +22,8 @@ from dtg.inference.ranking import best_of_each, log_sums, ranked
 from dtg.inference.trail import chased
 from dtg.model.heads import END, GENERATE
 
-AT_ONCE = 4  # a pass follows at most a fourth of the beam: more would follow ways that turn out too improbable
+AT_ONCE = 4  # a pass follows at most a fourth of the beam: more would follow ways that turn out too improbable,
+WORTHWHILE = 64  # which costs less than another pass as long as a pass has no more rows than this
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,6 @@ def explore(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending:
     arena = beams.arena
     pool = Pool(beams.lanes, beams.hidden, beams.score, beams.beam, nowhere, nowhere, nowhere + 1, beams.score)
     pool.arrival, agenda = prospects(evaluator, pool, 0, ending)
-    at_once = max(1, options.beam // AT_ONCE)
     limit = None if ending else options.max_actions
     while True:
         bar = lowest_of_the_best(pool.arrival, pool.beam, beams.count, options.beam)
@@ -97,7 +97,9 @@ def explore(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending:
         candidates = promising.nonzero()[:, 0]
         if not len(candidates):
             break
-        followed = candidates[best_of_each(agenda.score[candidates], agenda.beam[candidates], at_once)]
+        of = agenda.beam[candidates]
+        at_once = ways_at_once(options.beam, int((torch.bincount(of) > 0).sum()))
+        followed = candidates[best_of_each(agenda.score[candidates], of, at_once)]
         now = agenda.only(followed)
         lanes = pool.lanes.fork(now.state)
         hidden = evaluator.take(lanes, arena, now.column)
@@ -106,6 +108,11 @@ def explore(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending:
         left = torch.ones_like(agenda.beam, dtype=torch.bool).index_fill(0, followed, False)
         pool, agenda = pool.add(new), agenda.only(left).add(more)
     return arrivals(pool, agenda, options, beams.count, first, arena)
+
+
+def ways_at_once(beam: int, sentences: int) -> int:
+    """How many ways of each sentence a pass follows, if so many sentences have any left. No result depends on it."""
+    return max(1, beam // AT_ONCE, min(beam, WORTHWHILE // sentences))
 
 
 def prospects(evaluator: Evaluator, new: Pool, before: int, ending: bool) -> tuple[Tensor, Agenda]:

@@ -9,6 +9,9 @@ from dtg.errors import InputError
 from dtg.files import check_choice
 from dtg.transitions.rules import DERIVATIONS, Derivations
 
+SENTENCES_TOGETHER = (32, 256)
+HYPOTHESES_TOGETHER = 2_560
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeamOptions:
@@ -44,3 +47,9 @@ class BeamOptions:
     def words_kept(self) -> int:
         """The word beam, or its default."""
         return max(1, self.beam // 3) if self.word_beam is None else self.word_beam
+
+    @property
+    def sentences_together(self) -> int:
+        """How many sentences to hand to a search at a time; the narrower its beam, the more make its passes worthwhile."""
+        least, most = SENTENCES_TOGETHER
+        return min(most, max(least, HYPOTHESES_TOGETHER // self.beam))

@@ -22,6 +22,7 @@ from dtg.inference.wording import NextWord
 
 Pieces = tuple[int, ...]
 HYPOTHESES_AT_ONCE = 2_400  # a pass should be large enough to be worth it; more does not make it faster, only larger
+WORDS_AT_ONCE = 256  # at most, by narrow beams
 BYTES_AT_ONCE = 1 << 30  # for keys and values
 
 
@@ -171,4 +172,4 @@ def words_at_once(search: Search) -> int:
     weight = search.evaluator.model.decoder.embedding.weight
     row = config.layers * 2 * config.attention_heads * config.head_width * weight.element_size()
     rows = 4 * search.options.beam  # about as many are alive at a time
-    return max(1, min(HYPOTHESES_AT_ONCE // search.options.beam, BYTES_AT_ONCE // (row * rows), 64))
+    return max(1, min(HYPOTHESES_AT_ONCE // search.options.beam, BYTES_AT_ONCE // (row * rows), WORDS_AT_ONCE))

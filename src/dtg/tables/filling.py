@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Content = TypeVar("Content")
 Result = TypeVar("Result")
-GROUP = 32  # sentences handed to the model at a time: at most so many are computed again after an interruption
 ADVICE = "Give the same input again, write to another file, or pass --overwrite to begin anew."
 
 
@@ -44,7 +43,7 @@ def fill(
     compute: Callable[[Iterator[Item[Content]]], Iterable[Result]],
     rows: Callable[[Item[Content], Result], Sequence[Row]],
     *,
-    group: int = GROUP,
+    group: int,
     watcher: Watcher | None = None,
 ) -> None:
     """Write the rows of every item that an earlier run has not written. `compute` gives one result per item, in order."""

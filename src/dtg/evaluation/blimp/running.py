@@ -20,7 +20,7 @@ from dtg.inference.tree_sums import log_sum, score_reachable
 if TYPE_CHECKING:
     from dtg.model import DecoderModel
 
-PAIRS_TOGETHER = 50  # computed again after an interruption, at most
+PAIRS_TOGETHER = 50  # at least, and computed again after an interruption
 LogProbabilities = Callable[[Sequence[Sentence]], list[float]]  # of sentences, pair by pair, in nats
 
 

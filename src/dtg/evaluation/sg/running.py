@@ -18,7 +18,7 @@ from dtg.evaluation.sg.surprisals import region_surprisals
 if TYPE_CHECKING:
     from dtg.model import DecoderModel
 
-ITEMS_TOGETHER = 8  # computed again after an interruption, at most
+ITEMS_TOGETHER = 8  # at least, and computed again after an interruption
 
 
 @dataclass(frozen=True, slots=True)
