@@ -9,12 +9,16 @@ import csv
 import gzip
 import io
 import json
+import os
+import select
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running_stand_in import Command, killed_after
+from tests.cli.running_stand_in import SCRIPT, Command, killed_after
 
 SENTENCE = 'I don\'t see "the dog", do you?'
 NAMES = (
@@ -108,6 +112,22 @@ def test_csv_to_the_standard_output(run: Command, model: Path) -> None:
     assert json.loads(nats.splitlines()[0])["surprisal"] / 0.6931471805599453 == pytest.approx(
         float(rows[0]["surprisal"])
     )
+
+
+def test_what_is_typed_is_answered_line_by_line(model: Path) -> None:
+    ours, terminal = os.openpty()
+    command = [sys.executable, "-c", SCRIPT.format(sentences=-1), "surprisal", "-", "--model", str(model)]
+    with subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        for number in (1, 2):
+            os.write(ours, b"The dog barks.\n")
+            shown = b""
+            while b"<END> is" not in shown:  # what every answer ends with
+                assert select.select([process.stdout], [], [], 60)[0], "no answer while the next line is waited for"
+                shown += os.read(process.stdout.fileno(), 10_000)
+            assert f"sentence {number}\n".encode() in shown
+        os.write(ours, b"\x04")  # Ctrl-D
+    assert process.returncode == 0
 
 
 def test_words_given(run: Command, model: Path) -> None:

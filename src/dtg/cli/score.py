@@ -119,7 +119,7 @@ def score_lines(lines: Lines, run: Run, search: Search) -> None:
     def rows(item: Item[str], result: SentenceSurprisal) -> list[Row]:
         return [text_row(result.sentence, item.sentence_id, result.log_probability, run.known, run.base.base)]
 
-    work = Work(lines, lines.size, compute, rows, TEXT_COLUMNS, search.together)
+    work = Work(lines, lines.size, compute, rows, TEXT_COLUMNS, search.together(lines))
     if run.to.is_for_people:
         known = "" if run.known == "exact" else f" by beam {search.beam}"
         show(work, f"{run.base.log} p(words), {run.known}{known}")

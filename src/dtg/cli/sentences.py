@@ -73,7 +73,7 @@ def text_or_file(source: str, *, is_text: bool) -> Lines | OneText:
 def lines_of(source: str) -> Lines:
     """A file of sentences, or the standard input for -."""
     if source == "-":
-        return Lines(lambda: sys.stdin.buffer, "the standard input")
+        return Lines(lambda: sys.stdin.buffer, "the standard input", typed=sys.stdin.isatty())
     return Lines.of_file(Path(source))
 
 

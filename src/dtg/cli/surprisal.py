@@ -93,13 +93,13 @@ def surprisal(
 
     if to.is_for_people:
         known, console = "exact" if run.known == "exact" else f"{run.known} by beam {beam}", Console(highlight=False)
-        for item, result in (pair for some in groups(items, search.together) for pair in paired(some, compute)):
+        for item, result in (pair for some in groups(items, search.together(items)) for pair in paired(some, compute)):
             title = None if isinstance(items, OneText) else f"sentence {item.sentence_id}"
             show(console, result, base, per.per, end=end, known=known, title=title)
             draw_rows(draw or [], rows(item, result), run.model.config.family, base)
     else:
         options = {**search.settings, "per": per.value, "end": end}
-        work = Work(items, items.size, compute, rows, SURPRISAL_COLUMNS, search.together)
+        work = Work(items, items.size, compute, rows, SURPRISAL_COLUMNS, search.together(items))
         write_table(work, to, lambda: run.sidecar("surprisal", options, items.name, SURPRISAL_COLUMNS))
     tell_empty(items)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dtg.tables.columns import Column, Row
     from dtg.tables.files import Existing, StreamTable, TableFile
     from dtg.tables.formats import Format
-    from dtg.tables.items import Item
+    from dtg.tables.items import Item, Lines, OneText
     from dtg.tables.sidecar import Sidecar
 
 Content = TypeVar("Content")
@@ -85,12 +85,11 @@ class Search:
         words_kept = BeamOptions(beam=self.beam, word_beam=self.word_beam).words_kept
         return {"beam": self.beam, "word_beam": words_kept, "tokenized": self.tokenized}
 
-    @property
-    def together(self) -> int:
+    def together(self, given: Lines | OneText) -> int:
         """How many sentences are computed at a time, and computed again after an interruption."""
         from dtg.inference.options import BeamOptions
 
-        return BeamOptions(beam=self.beam, word_beam=self.word_beam).sentences_together
+        return 1 if given.typed else BeamOptions(beam=self.beam, word_beam=self.word_beam).sentences_together
 
     def surprisals(self, model: DecoderModel, items: Iterable[Item[str]]) -> Iterator[SentenceSurprisal]:
         """The model's answer to each sentence, in order, while they are being read."""

@@ -34,8 +34,11 @@ class Item(Generic[Content]):
 class Lines:
     """The sentences of a file or stream, a line each. Iterated once; `empty` counts the lines without a sentence."""
 
-    def __init__(self, open: Callable[[], BinaryIO], name: str, size: int | None = None) -> None:
+    def __init__(
+        self, open: Callable[[], BinaryIO], name: str, size: int | None = None, *, typed: bool = False
+    ) -> None:
         self.open, self.name, self.size = open, name, size
+        self.typed = typed  # by somebody who waits for the answer to a line before the next
         self.empty = 0
 
     @classmethod
@@ -67,7 +70,7 @@ class Lines:
 class OneText:
     """A text given as such: one sentence, whatever lines it has."""
 
-    name, size, empty = "the text", None, 0
+    name, size, empty, typed = "the text", None, 0, False
 
     def __init__(self, text: str) -> None:
         if not text.strip():
