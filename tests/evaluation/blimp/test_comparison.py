@@ -13,10 +13,10 @@ from dtg.evaluation.blimp.scored import ScoredPair
 from tests.evaluation.blimp.making import scored
 
 
-def model(verdicts: str, uid: str = "wh_island") -> list[ScoredPair]:
+def model(verdicts: str, uid: str = "wh_island", term: str = "island_effects") -> list[ScoredPair]:
     """A model that is right (r), wrong (w) or undecided (=) on pairs 0, 1, ..."""
     return [
-        scored(uid, number, -10.0, {"r": -11.0, "w": -9.0, "=": -10.0}[verdict])
+        scored(uid, number, -10.0, {"r": -11.0, "w": -9.0, "=": -10.0}[verdict], term=term)
         for number, verdict in enumerate(verdicts)
     ]
 
@@ -52,7 +52,21 @@ def test_every_two_of_several_models_are_tested() -> None:
     assert lines[0] == "Compared by log p of the sentence."
     assert "| island effects | 2 | 100.0 | 0.0 | 50.0 |" in lines
     assert "| ties, in all | 2 | 0 | 0 | 0 |" in lines
-    assert lines[-3].startswith("| a − b | +100.0 | [+100.0, +100.0] | 0 | 2 | 0 | 0 | 0.5 |")
+    assert "| a − b | all pairs | +100.0 | [+100.0, +100.0] | 0 | 2 | 0 | 0 | 0.5 |" in lines
+    assert "| a − c | island effects | +50.0 | [+0.0, +100.0] | 1 | 1 | 0 | 0 | 1 |" in lines
+
+
+def test_phenomena_are_tested_by_themselves() -> None:
+    other = ("causative", "argument_structure")
+    found = compare(
+        {"a": [*model("rrw"), *model("rw", *other)], "b": [*model("wwr"), *model("rr", *other)]}, "sentence"
+    )
+    assert [(name, test.only_a, test.only_b, test.both) for name, (test,) in found.phenomena.items()] == [
+        ("argument_structure", 0, 1, 1),
+        ("island_effects", 2, 1, 0),
+    ]
+    assert sum(test.only_a for (test,) in found.phenomena.values()) == found.tests[0].only_a
+    assert json.loads(json.dumps(found.as_dict()))["phenomena"]["island_effects"][0]["only_b"] == 1
 
 
 def test_only_shared_pairs_are_compared_and_the_others_told() -> None:

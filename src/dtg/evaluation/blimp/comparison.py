@@ -1,6 +1,7 @@
 """Models side by side on the same pairs: each one's scored pairs in, accuracies and paired tests out.
 
-Only pairs that every model has scored are compared; how many are left out, and of whom, is in `notes`.
+Only pairs that every model has scored are compared; how many are left out, and of whom, is in `notes`. The p values of
+phenomena are not corrected for there being twelve of them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 from dtg.errors import InputError
 from dtg.evaluation.blimp.intervals import Interval, Resampling, mean_intervals
 from dtg.evaluation.blimp.scored import Convention, ScoredPair
-from dtg.evaluation.blimp.scores import Scores, percent, score
+from dtg.evaluation.blimp.scores import Scores, groups, percent, score
 from dtg.evaluation.mcnemar import mcnemar
 
 
@@ -56,6 +57,7 @@ class Comparison:
     convention: Convention
     models: dict[str, Scores]
     tests: tuple[PairedTest, ...]  # of every two of them, on all pairs
+    phenomena: dict[str, tuple[PairedTest, ...]]  # the same on those of each phenomenon
     notes: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -64,6 +66,7 @@ class Comparison:
             "convention": self.convention,
             "models": {name: scores.as_dict() for name, scores in self.models.items()},
             "tests": [test.as_dict() for test in self.tests],
+            "phenomena": {name: [test.as_dict() for test in tests] for name, tests in self.phenomena.items()},
             "notes": list(self.notes),
         }
 
@@ -87,12 +90,24 @@ def compare(
         for name, scored in by_name.items()
         if len(scored) > len(shared)
     ]
+    of_phenomenon = {name: groups(scored, lambda pair: pair.phenomenon) for name, scored in kept.items()}
     return Comparison(
         convention=convention,
         models={name: score(scored, convention, how) for name, scored in kept.items()},
-        tests=tuple(paired_test(a, kept[a], b, kept[b], convention, how) for a, b in combinations(kept, 2)),
+        tests=every_two(kept, convention, how),
+        phenomena={
+            name: every_two({model: of_phenomenon[model][name] for model in kept}, convention, how)
+            for name in sorted(next(iter(of_phenomenon.values())))
+        },
         notes=tuple(notes),
     )
+
+
+def every_two(
+    models: Mapping[str, Sequence[ScoredPair]], convention: Convention, how: Resampling
+) -> tuple[PairedTest, ...]:
+    """Models that have scored the same pairs in the same order."""
+    return tuple(paired_test(a, models[a], b, models[b], convention, how) for a, b in combinations(models, 2))
 
 
 def paired_test(

@@ -45,7 +45,7 @@ def across(conventions: Sequence[Accuracy]) -> list[str]:
 
 
 def comparison_markdown(comparison: Comparison) -> str:
-    """Several models: a column for each, then a row for every two of them."""
+    """Several models: a column for each, then rows for every two of them: of all pairs, and of each phenomenon."""
     scores = list(comparison.models.values())
     pairs = f"{scores[0].overall.pairs:,}"
     rows = [
@@ -61,17 +61,21 @@ def comparison_markdown(comparison: Comparison) -> str:
         [title(name), f"{one.pairs:,}", *(percent(each.phenomena[name].share) for each in scores)]
         for name, one in scores[0].phenomena.items()
     ]
+    groups = {"all pairs": comparison.tests, **comparison.phenomena}
     tests = [
         [
             f"{test.a} − {test.b}",
+            title(name),
             f"{100 * test.difference:+.1f}",
             interval(test.interval, "+"),
             *(f"{count:,}" for count in (test.both, test.only_a, test.only_b, test.neither)),
             p_value(test.p),
         ]
-        for test in comparison.tests
+        for together in zip(*groups.values(), strict=True)
+        for name, test in zip(groups, together, strict=True)
     ]
     measures = (
+        "pairs",
         "difference",
         interval_title(scores[0]),
         "both right",

@@ -8,6 +8,7 @@ from typing import Any
 from dtg.errors import InputError
 from dtg.evaluation.blimp.columns import scored_pair
 from dtg.evaluation.blimp.comparison import compare as compare_pairs
+from dtg.evaluation.blimp.paradigms import title
 from dtg.evaluation.blimp.reporting import PAIRS
 from dtg.evaluation.markdown import p_value
 from dtg.evaluation.report.cells import absent, difference, missing, number, texts
@@ -39,10 +40,10 @@ def paired_section(models: Sequence[Model]) -> Section:
         ("sg", "SyntaxGym, first prediction.", syntaxgym),
         ("blimp", "BLiMP, by log p of the sentence.", blimp),
     )
-    for kind, title, compared in benchmarks:
+    for kind, heading, compared in benchmarks:
         if any(kind in model.results for model in models):
             rows = [row for other in others for row in rows_of(first, other, kind, compared)]
-            tables.append(Table(f"paired-{kind}", title, texts(*HEADER), rows))
+            tables.append(Table(f"paired-{kind}", heading, texts(*HEADER), rows))
     if not tables:
         return Section("Paired comparisons", (Text(("These need results of SyntaxGym or BLiMP.",)),))
     return Section("Paired comparisons", (*tables, Text(EXPLAINED)))
@@ -82,9 +83,11 @@ def syntaxgym(first: Found, second: Found) -> Iterable[tuple[str, Counts, tuple[
 
 
 def blimp(first: Found, second: Found) -> Iterable[tuple[str, Counts, tuple[str, ...]]]:
-    """All pairs that both have scored."""
+    """All pairs that both have scored, and those of each phenomenon."""
     places = {"the first": first.place, "the second": second.place}
     scored = {name: [scored_pair(row) for _, row in read_rows(place / PAIRS)] for name, place in places.items()}
     comparison = compare_pairs(scored, "sentence")
-    counts = comparison.tests[0].as_dict()
-    yield "all pairs", {**counts, "only_first": counts["only_a"], "only_second": counts["only_b"]}, comparison.notes
+    for name, (test,) in {"all pairs": comparison.tests, **comparison.phenomena}.items():
+        counts = test.as_dict()
+        notes = comparison.notes if name == "all pairs" else ()
+        yield title(name), {**counts, "only_first": counts["only_a"], "only_second": counts["only_b"]}, notes
