@@ -10,7 +10,7 @@ import torch
 from dtg import DependencyTree, families
 from dtg.families.trie import in_order, pack_trie
 from dtg.inference import tree_scores
-from dtg.inference.tree_scores import chunks, score_trees
+from dtg.inference.tree_scores import ACTIONS_AT_ONCE, chunks, score_trees
 from dtg.model import DecoderModel
 from tests.model.test_model import sentences, tiny
 from tests.model.test_released import IDS, released_weights
@@ -93,6 +93,6 @@ def test_chunks_hold_everything_once() -> None:
     generator = torch.Generator().manual_seed(0)
     lengths: list[int] = torch.randint(3, 200, (400,), generator=generator).tolist()
     shared = [0, *(min(lengths[i - 1], lengths[i]) // 2 for i in range(1, 400))]
-    some = list(chunks(lengths, range(400), shared))
+    some = list(chunks(lengths, range(400), shared, ACTIONS_AT_ONCE))
     assert [place for chunk in some for place in chunk] == list(range(400))
     assert len(some) > 2

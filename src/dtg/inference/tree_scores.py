@@ -62,9 +62,7 @@ def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained:
     return torch.cat(found).to(finest(hidden.device))
 
 
-def chunks(
-    lengths: Sequence[int], order: Sequence[int], shared: Sequence[int], at_once: int = ACTIONS_AT_ONCE
-) -> Iterator[list[int]]:
+def chunks(lengths: Sequence[int], order: Sequence[int], shared: Sequence[int], at_once: int) -> Iterator[list[int]]:
     """Places in the order, together as long as they are few enough; the first of a chunk shares nothing."""
     some: list[int] = []
     size = 0
