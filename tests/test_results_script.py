@@ -112,8 +112,9 @@ def test_all_is_every_model_and_every_evaluation(everything: tuple[Path, Command
     assert [options["name"] for options in of(commands, "evaluate", "rerank")] == ["dtg", "txl-trans", *QUARTER]
     whole = [options for options in of(commands, "evaluate", "ppl") if "whole" in str(options["out"])]
     assert [options["name"] for options in whole] == ["dtg", "txl-tokens"]
-    [report] = of(commands, "report")
-    assert report["results"] == [work / "evaluated" / name for name in FULL + QUARTER]
+    full, quarter = of(commands, "report")
+    assert full["results"] == [work / "evaluated" / name for name in FULL]
+    assert quarter["results"] == [work / "evaluated" / name for name in QUARTER]
     heldout = (work / "heldout.conllu").read_text().split("# ")[1:]
     assert heldout == [f"{name}\n" for name in [*TREEBANKS[1:3], *TREEBANKS[4:], "dev", "test"]]
 
@@ -158,6 +159,13 @@ def test_box_puts_both_models_into_the_package(script: Script) -> None:
         ["make_box.py", str(work / "runs" / "dtg" / "best"), "dtg-mini"],
         ["make_box.py", str(work / "runs" / "txl-tokens" / "best"), "txl-mini"],
     ]
+
+
+def test_a_report_is_of_what_there_is(script: Script) -> None:
+    script.commands("train", "txl-trans")
+    script.commands("evaluate", "txl-trans")
+    [report] = of(script.commands("report"), "report")
+    assert report["results"] == [script.folder / "work" / "evaluated" / "txl-trans"]
 
 
 def test_processes_share_an_evaluation(script: Script) -> None:

@@ -6,7 +6,7 @@
 #   tools/results.sh evaluate NAME           perplexity, SyntaxGym, BLiMP, reranking
 #   tools/results.sh whole NAME              perplexity of all held-out sentences
 #   tools/results.sh box                     prepare and train what is in the box, and put it there
-#   tools/results.sh report                  tables and figures of what there is
+#   tools/results.sh report                  tables and figures of what there is, one report for each budget
 #   tools/results.sh all                     all of it: about 40 processor hours
 #
 # DTG_DATA is the folder of the data, WORK (default: results) the one to work in, PROCESSES (default: 1) how many share an evaluation.
@@ -90,12 +90,18 @@ box() {
   done
 }
 
-report() {
+# report_of FOLDER NAME...: of those that were evaluated, each against the first.
+report_of() {
   local name evaluated=() runs=()
-  for name in $FULL $QUARTER; do
+  for name in "${@:2}"; do
     [ -d "$WORK"/evaluated/"$name" ] && evaluated+=("$WORK"/evaluated/"$name") && runs+=(--run "$name=$WORK/runs/$name")
   done
-  dtg report "${evaluated[@]}" "${runs[@]}" --out "$WORK"/report
+  [ ${#evaluated[@]} = 0 ] || dtg report "${evaluated[@]}" "${runs[@]}" --out "$1"
+}
+
+report() {
+  report_of "$WORK"/report $FULL
+  report_of "$WORK"/report-quarter $QUARTER
   sha256sum "$WORK"/runs/*/log.jsonl
 }
 
