@@ -78,7 +78,7 @@ evaluate() {
 }
 
 whole() {
-  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --by joint,beam --beam 10 --word-beam 5 --out "$WORK"/whole/"$1"/ppl
+  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --by joint,beam --beam 20 --word-beam 7 --out "$WORK"/whole/"$1"/ppl
 }
 
 box() {
