@@ -106,7 +106,7 @@ def test_all_is_every_model_and_every_evaluation(everything: tuple[Path, Command
     assert [options["out"] for options in of(commands, "train")] == [work / "runs" / name for name in FULL + QUARTER]
     for kind in ("ppl", "sg", "blimp"):
         evaluated = [
-            options["name"] for options in of(commands, "evaluate", kind) if "whole" not in str(options["out"])
+            options["name"] for options in of(commands, "evaluate", kind) if "evaluated" in str(options["out"])
         ]
         assert evaluated == FULL + QUARTER
     assert [options["name"] for options in of(commands, "evaluate", "rerank")] == ["dtg", "txl-trans", *QUARTER]
@@ -159,6 +159,17 @@ def test_box_puts_both_models_into_the_package(script: Script) -> None:
         ["make_box.py", str(work / "runs" / "dtg" / "best"), "dtg-mini"],
         ["make_box.py", str(work / "runs" / "txl-tokens" / "best"), "txl-mini"],
     ]
+
+
+def test_narrower_beams_are_compared_with_those_of_the_table(script: Script) -> None:
+    commands = script.commands("beams")
+    assert [(options["beam"], options["word_beam"]) for options in of(commands, "evaluate", "ppl")] == [
+        (20, 7),
+        (10, 5),
+    ]
+    for kind in ("sg", "blimp"):
+        [options] = of(commands, "evaluate", kind)
+        assert options["against"] == script.folder / "work" / "evaluated" / "dtg" / kind
 
 
 def test_a_report_is_of_what_there_is(script: Script) -> None:

@@ -5,9 +5,10 @@
 #   tools/results.sh train NAME              one of the names below
 #   tools/results.sh evaluate NAME           perplexity, SyntaxGym, BLiMP, reranking
 #   tools/results.sh whole NAME              perplexity of all held-out sentences
+#   tools/results.sh beams                   what narrower beams cost, on DTG
 #   tools/results.sh box                     prepare and train what is in the box, and put it there
 #   tools/results.sh report                  tables and figures of what there is, one report for each budget
-#   tools/results.sh all                     all of it: about 40 processor hours
+#   tools/results.sh all                     all of it: about 24 processor hours
 #
 # DTG_DATA is the folder of the data, WORK (default: results) the one to work in, PROCESSES (default: 1) how many share an evaluation.
 set -euo pipefail
@@ -81,6 +82,16 @@ whole() {
   evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --by joint,beam --beam 20 --word-beam 7 --out "$WORK"/whole/"$1"/ppl
 }
 
+beams() {
+  local wide=$WORK/evaluated/dtg pair
+  for pair in 20:7 10:5; do
+    evaluation ppl dtg --conllu "$WORK"/heldout.conllu --roots first --sample 500 --by joint,beam --beam "${pair%:*}" --word-beam "${pair#*:}" \
+      --out "$WORK"/beams/ppl-"${pair%:*}"
+  done
+  evaluation sg dtg "$DTG_DATA"/sg --beam 30 --word-beam 10 --against "$wide"/sg --out "$WORK"/beams/sg-30
+  evaluation blimp dtg "$DTG_DATA"/blimp --first 20 --beam 10 --word-beam 5 --against "$wide"/blimp --out "$WORK"/beams/blimp-10
+}
+
 box() {
   local pair
   prepare
@@ -106,13 +117,14 @@ report() {
 }
 
 case ${1:-} in
-  prepare | box | report) "$1" ;;
+  prepare | beams | box | report) "$1" ;;
   train | evaluate | whole) "$1" "${2:?a name: $FULL $QUARTER}" ;;
   all)
     prepare
     for name in $FULL $QUARTER; do train "$name"; evaluate "$name"; done
     for name in dtg txl-tokens; do whole "$name"; done
+    beams
     report
     ;;
-  *) sed -n '2,12p' "$0"; exit 2 ;;
+  *) sed -n '2,13p' "$0"; exit 2 ;;
 esac
