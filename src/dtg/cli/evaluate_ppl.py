@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from dtg.evaluation.perplexity_report import Report
     from dtg.evaluation.perplexity_rows import GivenSentence, Measuring
 
-GROUP = (
-    8  # sentences computed together, and computed again after an interruption; more where no trees are drawn for them
-)
+GROUP = 8  # sentences computed together, and computed again after an interruption, where trees are drawn for them
 GROUP_IN_ONE_PASS = 128  # by a model without trees
 
 

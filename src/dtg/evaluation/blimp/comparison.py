@@ -60,6 +60,11 @@ class Comparison:
     phenomena: dict[str, tuple[PairedTest, ...]]  # the same on those of each phenomenon
     notes: tuple[str, ...]
 
+    @property
+    def groups(self) -> dict[str, tuple[PairedTest, ...]]:
+        """All tests, by what they are of."""
+        return {"all pairs": self.tests, **self.phenomena}
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {

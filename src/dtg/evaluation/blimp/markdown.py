@@ -61,7 +61,6 @@ def comparison_markdown(comparison: Comparison) -> str:
         [title(name), f"{one.pairs:,}", *(percent(each.phenomena[name].share) for each in scores)]
         for name, one in scores[0].phenomena.items()
     ]
-    groups = {"all pairs": comparison.tests, **comparison.phenomena}
     tests = [
         [
             f"{test.a} − {test.b}",
@@ -71,8 +70,8 @@ def comparison_markdown(comparison: Comparison) -> str:
             *(f"{count:,}" for count in (test.both, test.only_a, test.only_b, test.neither)),
             p_value(test.p),
         ]
-        for together in zip(*groups.values(), strict=True)
-        for name, test in zip(groups, together, strict=True)
+        for together in zip(*comparison.groups.values(), strict=True)
+        for name, test in zip(comparison.groups, together, strict=True)
     ]
     measures = (
         "pairs",

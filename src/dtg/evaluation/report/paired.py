@@ -87,7 +87,7 @@ def blimp(first: Found, second: Found) -> Iterable[tuple[str, Counts, tuple[str,
     places = {"the first": first.place, "the second": second.place}
     scored = {name: [scored_pair(row) for _, row in read_rows(place / PAIRS)] for name, place in places.items()}
     comparison = compare_pairs(scored, "sentence")
-    for name, (test,) in {"all pairs": comparison.tests, **comparison.phenomena}.items():
+    for name, (test,) in comparison.groups.items():
         counts = test.as_dict()
         notes = comparison.notes if name == "all pairs" else ()
         yield title(name), {**counts, "only_first": counts["only_a"], "only_second": counts["only_b"]}, notes
