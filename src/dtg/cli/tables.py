@@ -18,6 +18,7 @@ from dtg.errors import InputError
 from dtg.trees.report import number
 
 if TYPE_CHECKING:
+    from dtg.inference.options import BeamOptions
     from dtg.inference.surprisal import SentenceSurprisal
     from dtg.model import DecoderModel
     from dtg.tables.columns import Column, Row
@@ -78,18 +79,19 @@ class Search:
     tokenized: bool
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """What decides the numbers, defaults filled in."""
+    def options(self) -> BeamOptions:
         from dtg.inference.options import BeamOptions
 
-        words_kept = BeamOptions(beam=self.beam, word_beam=self.word_beam).words_kept
-        return {"beam": self.beam, "word_beam": words_kept, "tokenized": self.tokenized}
+        return BeamOptions(beam=self.beam, word_beam=self.word_beam)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What decides the numbers, defaults filled in."""
+        return {"beam": self.beam, "word_beam": self.options.words_kept, "tokenized": self.tokenized}
 
     def together(self, given: Lines | OneText) -> int:
         """How many sentences are computed at a time, and computed again after an interruption."""
-        from dtg.inference.options import BeamOptions
-
-        return 1 if given.typed else BeamOptions(beam=self.beam, word_beam=self.word_beam).sentences_together
+        return 1 if given.typed else self.options.sentences_together
 
     def surprisals(self, model: DecoderModel, items: Iterable[Item[str]]) -> Iterator[SentenceSurprisal]:
         """The model's answer to each sentence, in order, while they are being read."""
