@@ -132,6 +132,7 @@ def test_what_is_trained(everything: tuple[Path, Commands]) -> None:
         assert model.family in FAMILIES
         assert Path(str(options["data"])).name == ("corpus-parsed" if name == "quarter-parsed" else "corpus")
         assert options["threads"] == 1 and not options["resume"]
+        assert options["precision"] == ("bf16" if name.startswith("quarter-") else "no")
     assert families == {
         "dtg": ("mini", "dtg", "word+arc"),
         "txl-tokens": ("mini", "txl-tokens", "word+arc"),
