@@ -21,7 +21,7 @@ print(time.perf_counter() - start)
 import dtg
 model = dtg.load("dtg-mini")
 print(time.perf_counter() - start)
-model.surprisal({WORDS.split()!r})
+model.surprisal([{WORDS.split()!r}])
 print(time.perf_counter() - start)
 """
 

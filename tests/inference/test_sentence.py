@@ -15,6 +15,7 @@ from dtg.inference import Sentence
 from dtg.inference.columns import SURPRISAL_COLUMNS, surprisal_rows
 from dtg.tables.columns import NATS
 from dtg.tables.items import sentence_of
+from dtg.text import split_words
 from tests.inference.stand_in import made_up
 
 
@@ -63,12 +64,14 @@ def test_a_tokenized_line_is_split_at_ascii_space_only() -> None:
 def test_mistakes() -> None:
     with pytest.raises(InputError, match="' ' has no words"):
         Sentence.of_text(" ")
-    with pytest.raises(InputError, match=r"Sentence.of_text splits a text"):
+    with pytest.raises(InputError, match=r"not the text 'The dog'; dtg\.text.split_words splits a text"):
         Sentence.of_words("The dog")
     with pytest.raises(InputError, match="there are no words"):
         Sentence.of_words([])
-    with pytest.raises(InputError, match=r"word 2 of \['a', ''\] is empty"):
+    with pytest.raises(InputError, match=r"word 2 of \['a', ''\] is ''; a non-empty string"):
         Sentence.of_words(["a", ""])
+    with pytest.raises(InputError, match=r"word 1 of \[Word.* is Word\(text='The'.*a non-empty string is expected"):
+        Sentence.of_words(split_words("The dog"))  # type: ignore[arg-type]
 
 
 def test_rows_per_word() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from dtg.errors import InputError
-from dtg.text.words import split_words
+from dtg.text.words import checked_words, split_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +45,10 @@ class Sentence:
     @classmethod
     def of_words(cls, words: Sequence[str]) -> Sentence:
         """Words taken as they are, each a whitespace word of its own; places are places in the words joined by spaces."""
-        if isinstance(words, str):
-            raise InputError(
-                f"a sequence of words is expected, not the text {words!r}; Sentence.of_text splits a text."
-            )
-        if not words:
-            raise InputError("there are no words; a sentence needs at least one.")
-        if empty := [number for number, word in enumerate(words, start=1) if not word]:
-            raise InputError(f"word {empty[0]} of {list(words)!r} is empty; a word needs at least one character.")
+        words = checked_words(words)
         ends = tuple(accumulate((len(word) + 1 for word in words), initial=-1))[1:]
         starts = tuple(end - len(word) for end, word in zip(ends, words, strict=True))
-        return cls(tuple(words), starts, ends, tuple(range(len(words))))
+        return cls(words, starts, ends, tuple(range(len(words))))
 
     def __len__(self) -> int:
         return len(self.words)

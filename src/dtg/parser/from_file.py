@@ -19,8 +19,8 @@ from dtg.errors import InputError, TreebankError
 from dtg.inference.proposals import Drawn, Draws
 from dtg.parser.mending import Changes
 from dtg.parser.tree_index import index_of, open_unpacked, read_blocks
-from dtg.parser.uses import checked
 from dtg.tables.sidecar import read_sidecar, sidecar_path
+from dtg.text.words import checked_words
 from dtg.trees import DependencyTree
 from dtg.trees.conllu import Located, parse_block
 from dtg.trees.report import number
@@ -59,7 +59,7 @@ class FileProposal:
         Equal trees are given once, except for independent draws. Trees from two lists that were each drawn without replacement
         are not such a draw together, and are then said to be not drawn at random.
         """
-        words = checked(words)
+        words = checked_words(words)
         chosen, seen, lists, drawn = list[Found](), set[tuple[int, ...]](), 0, self.drawn
         for found in self.trees(words):
             lists += found.begins_list

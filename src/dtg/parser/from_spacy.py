@@ -14,7 +14,7 @@ import torch
 from dtg.errors import InputError, MissingExtraError
 from dtg.inference.proposals import Draws
 from dtg.parser.mending import Changes
-from dtg.parser.uses import checked
+from dtg.text.words import checked_words
 from dtg.trees import DependencyTree
 from dtg.trees.conllu import attach_further_roots
 
@@ -67,7 +67,7 @@ class SpacyParser:
         """The tree of each sentence, in order, while they are being read."""
         from spacy.tokens import Doc
 
-        docs = (Doc(self.pipeline.vocab, words=list(checked(words))) for words in sentences)
+        docs = (Doc(self.pipeline.vocab, words=list(checked_words(words))) for words in sentences)
         return (self.tree_of(doc) for doc in self.pipeline.pipe(docs))
 
     def propose(self, words: Sequence[str], count: int, generator: torch.Generator) -> Draws:

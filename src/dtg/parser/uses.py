@@ -18,6 +18,7 @@ from dtg.errors import InputError
 from dtg.inference.proposals import Draws
 from dtg.parser.crf import ProjectiveCRF
 from dtg.parser.results import TreeList
+from dtg.text.words import checked_words
 from dtg.trees import DependencyTree
 
 WINDOW = 1024  # sentences sorted by length at a time
@@ -105,7 +106,7 @@ def search(parser: Uses, sentences: Iterable[Sequence[str]], k: int, find: Find)
     if parser.training:
         raise InputError("the parser is in training mode, where dropout is random. Call parser.eval() first.")
     source = iter(sentences)
-    while window := [checked(words) for words in islice(source, max(1, min(WINDOW, WINDOW * 16 // k)))]:
+    while window := [checked_words(words) for words in islice(source, max(1, min(WINDOW, WINDOW * 16 // k)))]:
         order = sorted(range(len(window)), key=lambda place: len(window[place]))
         found: dict[int, list[ParsedTree]] = {}
         for places in batches(order, window, k):
@@ -146,17 +147,3 @@ def batches(order: Sequence[int], window: Sequence[Sequence[str]], k: int) -> It
         batch.append(place)
     if batch:
         yield batch
-
-
-def checked(words: Sequence[str]) -> tuple[str, ...]:
-    """The words of one sentence, or an error that says what is wrong with them."""
-    if isinstance(words, str):
-        raise InputError(
-            f"a sequence of words is expected, not the text {words!r}; dtg.text.split_words splits a text."
-        )
-    if not words:
-        raise InputError("there are no words; a sentence needs at least one.")
-    for number, word in enumerate(words, start=1):
-        if not isinstance(word, str) or not word:
-            raise InputError(f"word {number} of {list(words)!r} is {word!r}; a non-empty string is expected.")
-    return tuple(words)

@@ -8,12 +8,12 @@ it differs from the treebanks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from dtg.errors import MissingExtraError
+from dtg.errors import InputError, MissingExtraError
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,20 @@ def split_words(text: str) -> list[Word]:
             start = words.pop().start
         words.append(Word(text[start:end], start, end))
     return words
+
+
+def checked_words(words: Sequence[str]) -> tuple[str, ...]:
+    """The words of one sentence that somebody gives, or an error that says what is wrong with them."""
+    if isinstance(words, str):
+        raise InputError(
+            f"a sequence of words is expected, not the text {words!r}; dtg.text.split_words splits a text."
+        )
+    if not words:
+        raise InputError("there are no words; a sentence needs at least one.")
+    for number, word in enumerate(words, start=1):
+        if not isinstance(word, str) or not word:
+            raise InputError(f"word {number} of {list(words)!r} is {word!r}; a non-empty string is expected.")
+    return tuple(words)
 
 
 @cache
