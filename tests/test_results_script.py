@@ -25,7 +25,7 @@ RECORDER = """#!/usr/bin/env bash
 printf '%s\\t' "${0##*/}" "$@" >> "$RECORD"; echo >> "$RECORD"
 while [ $# -gt 0 ]; do
   if [ "$1" = --out ]; then
-    case $2 in *.conllu) touch "$2" ;; *) mkdir -p "$2"; touch "$2"/log.jsonl ;; esac
+    case $2 in *.conllu) touch "$2" ;; *) mkdir -p "$2"/best; touch "$2"/log.jsonl ;; esac
   fi
   shift
 done
@@ -105,10 +105,9 @@ def test_all_is_every_model_and_every_evaluation(everything: tuple[Path, Command
     work = folder / "work"
     assert [options["out"] for options in of(commands, "train")] == [work / "runs" / name for name in FULL + QUARTER]
     for kind in ("ppl", "sg", "blimp"):
-        evaluated = [
-            options["name"] for options in of(commands, "evaluate", kind) if "evaluated" in str(options["out"])
-        ]
-        assert evaluated == FULL + QUARTER
+        evaluated = [options for options in of(commands, "evaluate", kind) if "evaluated" in str(options["out"])]
+        assert [options["name"] for options in evaluated] == FULL + QUARTER
+        assert [options["model"] for options in evaluated] == [work / "runs" / name / "best" for name in FULL + QUARTER]
     assert [options["name"] for options in of(commands, "evaluate", "rerank")] == ["dtg", "txl-trans", *QUARTER]
     whole = [options for options in of(commands, "evaluate", "ppl") if "whole" in str(options["out"])]
     assert [options["name"] for options in whole] == ["dtg", "txl-tokens"]
@@ -186,6 +185,17 @@ def test_processes_share_an_evaluation(script: Script) -> None:
     assert [command[:5] for command in commands] == [["torchrun", "--nproc-per-node", "3", "-m", "dtg"]] * 4
     [blimp] = of([["dtg", *command[5:]] for command in commands], "evaluate", "blimp")
     assert (blimp["beam"], blimp["word_beam"], blimp["first"]) == (10, 5, 100)
+
+
+def test_what_was_not_trained_is_in_the_box(script: Script) -> None:
+    def model(name: str) -> str:
+        [options] = of(script.commands("whole", name), "evaluate", "ppl")
+        return str(options["model"])
+
+    assert [model(name) for name in ("dtg", "txl-tokens")] == ["dtg-mini", "txl-mini"]
+    trained = script.folder / "work" / "runs" / "dtg" / "best"
+    trained.mkdir(parents=True)
+    assert model("dtg") == str(trained)
 
 
 def test_mistakes(script: Script) -> None:

@@ -60,11 +60,12 @@ train() {
     $([ -d "$WORK"/runs/"$1" ] && echo --resume)
 }
 
-# evaluation KIND NAME OPTIONS...
+# evaluation KIND NAME OPTIONS...: of what was trained, or else of the same model as it is in the box.
 evaluation() {
-  local start=(dtg)
+  local start=(dtg) model=$WORK/runs/$2/best
+  [ -d "$model" ] || case $2 in dtg) model=dtg-mini ;; txl-tokens) model=txl-mini ;; esac
   [ "$PROCESSES" = 1 ] || start=(torchrun --nproc-per-node "$PROCESSES" -m dtg)
-  "${start[@]}" evaluate "$1" --model "$WORK"/runs/"$2"/best --name "$2" "${@:3}"
+  "${start[@]}" evaluate "$1" --model "$model" --name "$2" "${@:3}"
 }
 
 # A quarter's models are compared with each other, by beams and lists that take a third of the time (docs/results.md: what that costs).
