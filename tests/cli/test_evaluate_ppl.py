@@ -126,6 +126,44 @@ def test_a_model_without_trees(made: Path, tmp_path: Path, capsys: pytest.Captur
     )
 
 
+def test_two_models_are_compared_sentence_by_sentence(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options: list[str | Path] = ["--conllu", made / "gold.conllu", "--by", "joint,beam"]
+    ppl(made, *options, "--out", tmp_path / "trees")
+    ppl(
+        made,
+        "--conllu",
+        made / "gold.conllu",
+        "--against",
+        tmp_path / "trees",
+        "--out",
+        tmp_path / "out",
+        model="words",
+    )
+    content, rows = results(tmp_path / "out")
+    (_, theirs), [found] = results(tmp_path / "trees"), content["compared"]["differences"]
+    bits = [(float(b["log_beam"]) - float(a["log_exact"])) / math.log(2) for a, b in zip(rows, theirs, strict=True)]
+    assert (found["first_by"], found["second_by"], found["sentences"], found["words"]) == ("exact", "beam", 3, 9)
+    assert found["bits_per_word"]["value"] == pytest.approx(sum(bits) / 9)
+    assert found["bits_per_word"]["low"] <= sum(bits) / 9 <= found["bits_per_word"]["high"]
+    line = f"txl-tokens − dtg, by exact and beam: {sum(bits) / 9:+.3f} ["
+    better = f"] bits a word; better on {sum(bit < 0 for bit in bits)} of 3 sentences."
+    assert line in capsys.readouterr().out and better in (tmp_path / "out" / "results.md").read_text()
+    ppl(made, *options, "--against", tmp_path / "trees", "--out", tmp_path / "same")
+    same = results(tmp_path / "same")[0]["compared"]
+    assert same["with"] == "dtg (trees)" and [one["first_by"] for one in same["differences"]] == ["joint", "beam"]
+    assert all(one["bits_per_word"] == {"value": 0, "low": 0, "high": 0} for one in same["differences"])
+    assert all(one["better"] == 0 for one in same["differences"])
+    with pytest.raises(DtgError, match=r"of 2 and of 3 sentences. Models are compared on the same sentences"):
+        ppl(made, *options, "--limit", "2", "--against", tmp_path / "trees")
+    with pytest.raises(DtgError, match=r"different sentences: 1 \('mice run'\) and "):
+        (made / "other.txt").write_text("mice run\nthe cat\na\n")
+        ppl(made, "--text", made / "other.txt", "--tokenized", "--by", "beam", "--against", tmp_path / "trees")
+    with pytest.raises(DtgError, match="there are no results in"):
+        ppl(made, *options, "--against", tmp_path)
+
+
 def test_trees_of_a_file_give_no_estimate(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options: list[str | Path] = ["--conllu", made / "gold.conllu", "--parser", made / "gold.conllu"]
     ppl(made, *options)

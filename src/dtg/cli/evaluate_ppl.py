@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dtg import box
-from dtg.cli.evaluation_options import EvaluatedModel, NameOption, ResultsOption, computed, content_hash, details
+from dtg.cli.evaluation_options import (
+    AgainstOption,
+    EvaluatedModel,
+    NameOption,
+    ResultsOption,
+    computed,
+    content_hash,
+    details,
+    other_name,
+)
 from dtg.cli.options import RootsChoice, RootsOption, SkipInvalidOption, tell
 from dtg.cli.proposals import ProposalOption, open_proposal, tell_changes
 from dtg.cli.rerank import TreesOption, identity
@@ -52,6 +61,7 @@ def evaluate_ppl(
     tokenized: TokenizedOption = False,
     roots: RootsOption = RootsChoice.error,
     skip_invalid: SkipInvalidOption = False,
+    against: AgainstOption = None,
     out: ResultsOption = None,
     name: NameOption = None,
     device: DeviceOption = "cpu",
@@ -72,8 +82,9 @@ def evaluate_ppl(
     from dtg.cli.ppl_kinds import Kinds
     from dtg.cli.sentences import lines_of, tell_empty
     from dtg.evaluation.perplexity import summarize
-    from dtg.evaluation.perplexity_report import SENTENCES, Report, write_report
-    from dtg.evaluation.perplexity_rows import Measuring, measure
+    from dtg.evaluation.perplexity_comparison import compare, read_sentences, same_sentences
+    from dtg.evaluation.perplexity_report import Report, write_report
+    from dtg.evaluation.perplexity_rows import SENTENCES, Measuring, measure
     from dtg.evaluation.perplexity_sentences import choose, from_lines, from_treebank
     from dtg.inference.options import BeamOptions
 
@@ -88,6 +99,9 @@ def evaluate_ppl(
     data = str(conllu) if lines is None else lines.name
     if not sentences:
         raise InputError(f"{data} has no sentences.")
+    other = None if against is None else read_sentences(against)
+    if other is not None:
+        same_sentences([{"sentence_id": one.sentence_id, "text": one.text} for one in sentences], other[1])
     evaluated = EvaluatedModel.of(model, device, name)
     kinds = Kinds.of(by, is_exact=evaluated.is_exact, has_gold=lines is None, has_parser=parser is not None)
     proposal_from = parser or box.PARSER if kinds.use_proposal else None
@@ -114,7 +128,10 @@ def evaluate_ppl(
     if proposal is not None:
         tell_changes(proposal)
     further = (*details(options, proposal_from), *kinds.lines())
-    about = Report(evaluated.name, data, rows, [summarize(rows, kind) for kind in how.by], further)
+    compared = None
+    if other is not None and against is not None:
+        compared = other_name(evaluated.name, other[0], against), compare(rows, other[1])
+    about = Report(evaluated.name, data, rows, [summarize(rows, kind) for kind in how.by], further, compared)
     show(about)
     if out is not None:
         given = {"model": str(evaluated.folder), "data": data, "name": evaluated.name}

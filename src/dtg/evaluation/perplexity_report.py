@@ -9,12 +9,12 @@ from typing import Any
 
 from dtg.evaluation.markdown import page
 from dtg.evaluation.perplexity import LEVEL, Measured, Perplexity, Row
-from dtg.evaluation.perplexity_rows import COLUMNS, By
+from dtg.evaluation.perplexity_comparison import Difference
+from dtg.evaluation.perplexity_rows import COLUMNS, SENTENCES, By
 from dtg.evaluation.results import results_content, write_results, write_rows, write_text
 from dtg.inference.marginal import Kind
 from dtg.trees.report import number
 
-SENTENCES = "sentences.csv"
 SIGNS: Mapping[Kind, str] = {"exact": "=", "lower bound": "≤", "estimate": "≈"}  # p at least is perplexity at most
 TITLES = {
     "per_word": "per word",
@@ -50,6 +50,7 @@ class Report:
     rows: Sequence[Row]
     found: Sequence[Perplexity]
     further: tuple[str, ...]  # lines about how it was computed, and what was not
+    compared: tuple[str, Sequence[Difference]] | None = None  # the name of another model, and how far it is from that
 
     @property
     def title(self) -> str:
@@ -92,6 +93,17 @@ class Report:
                 else []
             ),
             *self.further,
+            *(self.comparison() if self.compared else []),
+        ]
+
+    def comparison(self) -> list[str]:
+        """A line for each kind of probability that two models were compared by."""
+        assert self.compared is not None
+        other, differences = self.compared
+        return [
+            f"{self.name} − {other}, by {one.by}: {one.shown} bits a word; better on {one.better:,} of "
+            f"{number(one.sentences, 'sentence')}."
+            for one in differences
         ]
 
     def as_dict(self) -> dict[str, Any]:
@@ -104,7 +116,14 @@ class Report:
             "lifted_arcs": total(self.rows, "lifted_arcs"),
             "notes": self.lines(),
             "perplexities": {one.by: one.as_dict() for one in self.found},
+            **self.compared_as_dict(),
         }
+
+    def compared_as_dict(self) -> dict[str, Any]:
+        if self.compared is None:
+            return {}
+        other, differences = self.compared
+        return {"compared": {"with": other, "differences": [one.as_dict() for one in differences]}}
 
     def markdown(self) -> str:
         """For people."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 By = Literal["exact", "joint", "proposal", "estimate", "beam"]
 WITH_TREES: tuple[By, ...] = ("joint", "proposal", "estimate", "beam")  # what can be asked for, in the order of tables
 
+SENTENCES = "sentences.csv"  # the file of the rows in a folder of results
 COLUMNS = (
     Column("sentence_id", int, "the sentence's number in the file, from 1"),
     Column("sent_id", str, "what the treebank calls it"),
@@ -64,6 +65,11 @@ class GivenSentence:
     tree: DependencyTree | None = None
     lifted_arcs: int = 0
 
+    @property
+    def text(self) -> str:
+        """The words with spaces between them."""
+        return " ".join(self.words)
+
 
 @dataclass(frozen=True, slots=True)
 class Measuring:
@@ -91,8 +97,8 @@ def measure(model: DecoderModel, sentences: Sequence[GivenSentence], how: Measur
     for one in sentences:
         named = {} if one.tree is None else {"sent_id": one.sent_id, "lifted_arcs": one.lifted_arcs}
         pieces = sum(map(len, model.tokenizer.encode_all(one.words)))
-        text = " ".join(one.words)
-        rows.append({"sentence_id": one.sentence_id, "text": text, "words": len(one.words), "pieces": pieces, **named})
+        counts = {"words": len(one.words), "pieces": pieces}
+        rows.append({"sentence_id": one.sentence_id, "text": one.text, **counts, **named})
     if "joint" in how.by:
         for row, score in zip(rows, score_reachable(model, [tree_of(one) for one in sentences]), strict=True):
             row["log_joint"] = finite(score)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -168,6 +169,23 @@ def test_pairs_are_counted_item_by_item(made: Made) -> None:
     other_beam = made.row("paired-blimp", "dtg", "dtg-swift")["first − second"]
     assert other_beam.notes == ("Not found as for `dtg`: beam: 50, not 100.",)
     assert "`dtg evaluate blimp" in made.row("paired-blimp", "dtg", STRANGE)["items"].notes[0]
+
+
+def test_perplexities_are_compared_sentence_by_sentence(made: Made) -> None:
+    results = made.folder.parent / "results"
+    ours, theirs = ([row for _, row in read_rows(results / name / "ppl/sentences.csv")] for name in ("dtg", "txl"))
+    words = sum(int(row["words"]) for row in ours)
+    bits = [(float(b["log_exact"]) - float(a["log_proposal"])) / math.log(2) for a, b in zip(ours, theirs, strict=True)]
+    row = made.row("paired-ppl", "dtg", "txl-tokens")
+    cell = row["first − second, bits a word"]
+    assert row["log p by"].text == "proposal and exact" and not cell.notes
+    assert cell.number == pytest.approx(sum(bits) / words)
+    assert cell.interval is not None and cell.interval[0] < sum(bits) / words < cell.interval[1]
+    assert row["better by first"].number == sum(bit < 0 for bit in bits)
+    assert (row["sentences"].number, row["words"].number) == (20, words)
+    other_trees = made.row("paired-ppl", "dtg", STRANGE, "proposal")["first − second, bits a word"]
+    assert other_trees.notes == ("Not found as for `dtg`: trees: 100, not 300.",)
+    assert "`dtg evaluate ppl" in made.row("paired-ppl", "dtg", "dtg-swift")["log p by"].notes[0]
 
 
 class Checker(HTMLParser):
