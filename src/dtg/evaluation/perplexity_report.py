@@ -93,12 +93,13 @@ class Report:
                 else []
             ),
             *self.further,
-            *(self.comparison() if self.compared else []),
+            *self.comparison(),
         ]
 
     def comparison(self) -> list[str]:
         """A line for each kind of probability that two models were compared by."""
-        assert self.compared is not None
+        if self.compared is None:
+            return []
         other, differences = self.compared
         return [
             f"{self.name} − {other}, by {one.by}: {one.shown} bits a word; better on {one.better:,} of "
@@ -132,10 +133,15 @@ class Report:
 
 def write_report(folder: Path, report: Report, settings: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """Write all files."""
-    columns = [column for column in COLUMNS if column.name in report.rows[0]]
-    write_rows(folder / SENTENCES, columns, [tuple(row[column.name] for column in columns) for row in report.rows])
+    write_sentences(folder, report.rows)
     write_text(folder / "results.md", report.markdown())
     write_results(folder, results_content("ppl", settings, given, report.as_dict()))
+
+
+def write_sentences(folder: Path, rows: Sequence[Row]) -> None:
+    """Write sentences.csv, without columns that do not apply."""
+    columns = [column for column in COLUMNS if column.name in rows[0]]
+    write_rows(folder / SENTENCES, columns, [tuple(row[column.name] for column in columns) for row in rows])
 
 
 def remarks(one: Perplexity) -> Iterable[str]:

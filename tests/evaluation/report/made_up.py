@@ -16,7 +16,8 @@ from dtg.evaluation.blimp.scored import CONVENTIONS, ScoredPair
 from dtg.evaluation.blimp.scores import score
 from dtg.evaluation.perplexity import summarize
 from dtg.evaluation.perplexity_report import Report as PerplexityReport
-from dtg.evaluation.perplexity_rows import COLUMNS, SENTENCES, By
+from dtg.evaluation.perplexity_report import write_sentences
+from dtg.evaluation.perplexity_rows import By
 from dtg.evaluation.reranking import RerankedSentence
 from dtg.evaluation.reranking import summarize as summarize_reranking
 from dtg.evaluation.reranking_report import Report as RerankingReport
@@ -120,8 +121,7 @@ def write_ppl(
         rows.append({**row, "estimate_error": 0.1, "effective_sample_size": 12.0})
     report = PerplexityReport(name, "dev.conllu", rows, [summarize(rows, kind) for kind in by], ())
     folder.mkdir(parents=True)
-    columns = [column for column in COLUMNS if column.name in rows[0]]
-    write_rows(folder / SENTENCES, columns, [tuple(row[column.name] for column in columns) for row in rows])
+    write_sentences(folder, rows)
     method = {"by": list(by), "trees": 300, "proposal": "b" * 64, "seed": 0, "constrained": True, "group": 8}
     used = settings("evaluate ppl", name, family, **{**method, **more})
     about = {**given(name, "dev.conllu"), **({"proposal": "runs/parser/best"} if "proposal" in by else {})}
