@@ -164,6 +164,16 @@ def test_two_models_are_compared_sentence_by_sentence(
         ppl(made, *options, "--against", tmp_path)
 
 
+def test_models_with_no_kind_in_common_are_not_compared(made: Path, tmp_path: Path) -> None:
+    gold: list[str | Path] = ["--conllu", made / "gold.conllu"]
+    ppl(made, *gold, "--out", tmp_path / "words", model="words")
+    with pytest.raises(DtgError, match="one has log p by joint and the other by exact, which do not compare"):
+        ppl(made, *gold, "--by", "joint", "--against", tmp_path / "words", "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()  # said before anything is computed
+    ppl(made, *gold, "--by", "joint,beam", "--against", tmp_path / "words", "--out", tmp_path / "out")
+    assert [one["first_by"] for one in results(tmp_path / "out")[0]["compared"]["differences"]] == ["beam"]
+
+
 def test_trees_of_a_file_give_no_estimate(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options: list[str | Path] = ["--conllu", made / "gold.conllu", "--parser", made / "gold.conllu"]
     ppl(made, *options)

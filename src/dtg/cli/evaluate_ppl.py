@@ -82,7 +82,7 @@ def evaluate_ppl(
     from dtg.cli.ppl_kinds import Kinds
     from dtg.cli.sentences import lines_of, tell_empty
     from dtg.evaluation.perplexity import summarize
-    from dtg.evaluation.perplexity_comparison import compare, read_sentences, same_sentences
+    from dtg.evaluation.perplexity_comparison import compare, kinds_of, kinds_to_compare, read_sentences, same_sentences
     from dtg.evaluation.perplexity_report import Report, write_report
     from dtg.evaluation.perplexity_rows import SENTENCES, Measuring, measure
     from dtg.evaluation.perplexity_sentences import choose, from_lines, from_treebank
@@ -109,6 +109,8 @@ def evaluate_ppl(
     how = Measuring(kinds.by, BeamOptions(beam=beam, word_beam=word_beam), proposal, trees, seed)
     kinds = kinds.possible(how, sentences[0], was_asked=by is not None)
     how = replace(how, by=kinds.by)
+    if other is not None:
+        kinds_to_compare(kinds.by, kinds_of(other[1]))  # raises now what would be said after hours
     size = GROUP if how.proposal else GROUP_IN_ONE_PASS if evaluated.is_exact else how.beam.sentences_together
     options = {
         **({"limit": limit} if limit else {"sample": sample} if sample else {}),

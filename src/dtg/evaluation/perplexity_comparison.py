@@ -6,7 +6,7 @@ less uncertain than the perplexity of either (the paired bootstrap).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import log
 from pathlib import Path
@@ -53,17 +53,29 @@ class Difference:
 
 
 def compare(first: Sequence[Row], second: Sequence[Row], *, seed: int = 0) -> list[Difference]:
-    """By every kind of probability that both have; what is exact compares with sums over trees too."""
+    """By every kind of probability that can be compared."""
     same_sentences(first, second)
     return [difference(first, second, *pair, seed) for pair in kinds_to_compare(kinds_of(first), kinds_of(second))]
 
 
-def kinds_to_compare(first: Sequence[By], second: Sequence[By]) -> Iterator[tuple[By, By]]:
-    for one in first:
-        for other in second:
-            exact_and_sum = "exact" in (one, other) and "joint" not in (one, other)
-            if one == other or exact_and_sum:
-                yield one, other
+def kinds_to_compare(first: Sequence[By], second: Sequence[By]) -> list[tuple[By, By]]:
+    """Those that both have, and what is exact with what is summed over trees. Raise if there are none."""
+    pairs = [(one, other) for one in first for other in second if one == other or is_exact_and_sum(one, other)]
+    if not pairs:
+        raise InputError(
+            f"one has log p by {listed(first)} and the other by {listed(second)}, which do not compare: joint is of words with "
+            "a tree, and proposal, estimate and beam are of words, by different trees. Evaluate both by the same kind (--by); "
+            "what is exact, of a model without trees, compares with all but joint."
+        )
+    return pairs
+
+
+def listed(kinds: Sequence[By]) -> str:
+    return ", ".join(kinds) or "nothing"
+
+
+def is_exact_and_sum(one: By, other: By) -> bool:
+    return "exact" in (one, other) and "joint" not in (one, other)
 
 
 def kinds_of(rows: Sequence[Row]) -> list[By]:

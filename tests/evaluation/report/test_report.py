@@ -188,6 +188,15 @@ def test_perplexities_are_compared_sentence_by_sentence(made: Made) -> None:
     assert "`dtg evaluate ppl" in made.row("paired-ppl", "dtg", "dtg-swift")["log p by"].notes[0]
 
 
+def test_perplexities_of_different_kinds_are_not_compared(tmp_path: Path) -> None:
+    write_ppl(tmp_path / "dtg/ppl", "dtg", 4.0, by=("joint",))
+    write_ppl(tmp_path / "txl/ppl", "txl-tokens", 4.1, "txl-tokens", by=("exact",))
+    page = page_of(gather(find([tmp_path / "dtg", tmp_path / "txl"]), {}))
+    row = Made({}, page, tmp_path).row("paired-ppl", "dtg", "txl-tokens")
+    note = "Not compared: one has log p by joint and the other by exact, which do not compare"
+    assert row["log p by"].notes[0].startswith(note)
+
+
 class Checker(HTMLParser):
     """Follows the tags of a page."""
 
