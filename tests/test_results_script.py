@@ -19,7 +19,8 @@ from dtg.training import TrainingConfig
 
 SCRIPT = Path(__file__).parents[1] / "tools" / "results.sh"
 FULL = ["dtg", "txl-tokens", "txl-trans"]
-QUARTER = ["quarter-dtg", "quarter-eager", "quarter-swift", "quarter-arc", "quarter-word", "quarter-parsed"]
+QUARTER = [f"quarter-{name}" for name in ("dtg", "eager", "swift", "arc", "word", "parsed", "trans")]
+SEEDS = [f"quarter-{name}-seed1" for name in ("dtg", "eager", "swift")]
 TREEBANKS = ["en_ewt-ud-train", "en_ewt-ud-dev", "en_ewt-ud-test", "en_gum-ud-train", "en_gum-ud-dev", "en_gum-ud-test"]
 RECORDER = """#!/usr/bin/env bash
 printf '%s\\t' "${0##*/}" "$@" >> "$RECORD"; echo >> "$RECORD"
@@ -103,36 +104,39 @@ def of(commands: Commands, *names: str) -> list[dict[str, object]]:
 def test_all_is_every_model_and_every_evaluation(everything: tuple[Path, Commands]) -> None:
     folder, commands = everything
     work = folder / "work"
-    assert [options["out"] for options in of(commands, "train")] == [work / "runs" / name for name in FULL + QUARTER]
-    for kind in ("ppl", "sg", "blimp"):
+    every = [*FULL, *QUARTER, *SEEDS]
+    assert [options["out"] for options in of(commands, "train")] == [work / "runs" / name for name in every]
+    for kind, names in (("ppl", every), ("sg", every), ("blimp", FULL + QUARTER)):
         evaluated = [options for options in of(commands, "evaluate", kind) if "evaluated" in str(options["out"])]
-        assert [options["name"] for options in evaluated] == FULL + QUARTER
-        assert [options["model"] for options in evaluated] == [work / "runs" / name / "best" for name in FULL + QUARTER]
+        assert [options["name"] for options in evaluated] == names
+        assert [options["model"] for options in evaluated] == [work / "runs" / name / "best" for name in names]
     assert [options["name"] for options in of(commands, "evaluate", "rerank")] == ["dtg", "txl-trans", *QUARTER]
     whole = [options for options in of(commands, "evaluate", "ppl") if "whole" in str(options["out"])]
     assert [options["name"] for options in whole] == ["dtg", "txl-tokens"]
-    full, quarter = of(commands, "report")
+    full, quarter, seeds = of(commands, "report")
     assert full["results"] == [work / "evaluated" / name for name in FULL]
     assert quarter["results"] == [work / "evaluated" / name for name in QUARTER]
+    assert seeds["results"] == [work / "evaluated" / name for name in SEEDS]
     heldout = (work / "heldout.conllu").read_text().split("# ")[1:]
     assert heldout == [f"{name}\n" for name in [*TREEBANKS[1:3], *TREEBANKS[4:], "dev", "test"]]
 
 
 def test_what_is_trained(everything: tuple[Path, Commands]) -> None:
-    """Equal for all models of a budget but for the family, the representation of arcs or the trees."""
+    """Equal for all models of a budget but for the family, the representation of arcs, the trees or the seed."""
     families = {}
     for options in of(everything[1], "train"):
         config, settings, name = options["config"], options["set_"], Path(str(options["out"])).name
         assert isinstance(config, Path) and isinstance(settings, list | tuple)
         tables = changed(read_config(config), list(settings))
-        TrainingConfig.from_dict(tables["training"])
+        assert TrainingConfig.from_dict(tables["training"]).seed == (1 if name.endswith("-seed1") else 0)
         model = ModelConfig.from_dict({"vocabulary": 8192, **tables["model"]})
         families[name] = (config.stem, model.family, model.arc_representation)
+        assert name not in SEEDS or families[name] == families[name.removesuffix("-seed1")]
         assert model.family in FAMILIES
         assert Path(str(options["data"])).name == ("corpus-parsed" if name == "quarter-parsed" else "corpus")
         assert options["threads"] == 1 and not options["resume"]
         assert options["precision"] == ("bf16" if name.startswith("quarter-") else "no")
-    assert families == {
+    assert {name: family for name, family in families.items() if name not in SEEDS} == {
         "dtg": ("mini", "dtg", "word+arc"),
         "txl-tokens": ("mini", "txl-tokens", "word+arc"),
         "txl-trans": ("mini", "txl-trans", "word+arc"),
@@ -142,6 +146,7 @@ def test_what_is_trained(everything: tuple[Path, Commands]) -> None:
         "quarter-arc": ("mini-quarter", "dtg", "arc"),
         "quarter-word": ("mini-quarter", "dtg", "word"),
         "quarter-parsed": ("mini-quarter", "dtg", "word+arc"),
+        "quarter-trans": ("mini-quarter", "txl-trans", "word+arc"),
     }
 
 
@@ -200,6 +205,7 @@ def test_what_was_not_trained_is_in_the_box(script: Script) -> None:
 
 def test_mistakes(script: Script) -> None:
     assert "There is no model dgt; there are: dtg" in script.run("train", "dgt", code=2).stderr
+    assert "There is no model dtg-seed1" in script.run("train", "dtg-seed1", code=2).stderr
     assert "a name: dtg" in script.run("evaluate", code=1).stderr
     assert "tools/results.sh prepare" in script.run("everything", code=2).stdout
     del script.environment["DTG_DATA"]

@@ -8,7 +8,7 @@
 #   tools/results.sh beams                   what narrower beams cost, on DTG
 #   tools/results.sh box                     prepare and train what is in the box, and put it there
 #   tools/results.sh report                  tables and figures of what there is, one report for each budget
-#   tools/results.sh all                     all of it: about 24 processor hours
+#   tools/results.sh all                     all of it: about 27 processor hours
 #
 # DTG_DATA is the folder of the data, WORK (default: results) the one to work in, PROCESSES (default: 1) how many share an evaluation.
 set -euo pipefail
@@ -20,7 +20,8 @@ CONFIGS=$(cd "$(dirname "$0")/../configs" && pwd)
 
 FULL="dtg txl-tokens txl-trans"
 TRAINING=("$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu "$DTG_DATA"/ud/en_gum-ud-train.conllu)
-QUARTER="quarter-dtg quarter-eager quarter-swift quarter-arc quarter-word quarter-parsed"
+QUARTER="quarter-dtg quarter-eager quarter-swift quarter-arc quarter-word quarter-parsed quarter-trans"
+SEEDS="quarter-dtg-seed1 quarter-eager-seed1 quarter-swift-seed1"  # any quarter-NAME-seedN can be trained
 
 prepare() {
   mkdir -p "$WORK"
@@ -44,8 +45,11 @@ prepare_parsed() {
 
 # A quarter's models multiply in bfloat16, which processors that can do it do in two thirds of the time.
 train() {
-  local config=mini-quarter precision=bf16 corpus=corpus settings=()
-  case $1 in
+  local name=$1 config=mini-quarter precision=bf16 corpus=corpus settings=() seed=()
+  if [[ $1 =~ ^(quarter-.*)-seed([0-9]+)$ ]]; then
+    name=${BASH_REMATCH[1]} seed=(--set training.seed="${BASH_REMATCH[2]}")
+  fi
+  case $name in
     dtg | txl-tokens | txl-trans) config=mini precision=no settings=(--set model.family="$1") ;;
     quarter-dtg) ;;
     quarter-eager) settings=(--set model.family=dtg-eager) ;;
@@ -53,9 +57,10 @@ train() {
     quarter-arc) settings=(--set model.arc_representation=arc) ;;
     quarter-word) settings=(--set model.arc_representation=word) ;;
     quarter-parsed) prepare_parsed; corpus=corpus-parsed ;;
-    *) echo "There is no model $1; there are: $FULL $QUARTER" >&2; exit 2 ;;
+    quarter-trans) settings=(--set model.family=txl-trans) ;;
+    *) echo "There is no model $1; there are: $FULL $QUARTER $SEEDS" >&2; exit 2 ;;
   esac
-  dtg train "$CONFIGS"/$config.toml "${settings[@]}" --data "$WORK"/$corpus --out "$WORK"/runs/"$1" --threads 1 \
+  dtg train "$CONFIGS"/$config.toml "${settings[@]}" "${seed[@]}" --data "$WORK"/$corpus --out "$WORK"/runs/"$1" --threads 1 \
     --precision "$precision" \
     $([ -d "$WORK"/runs/"$1" ] && echo --resume)
 }
@@ -69,6 +74,7 @@ evaluation() {
 }
 
 # A quarter's models are compared with each other, by beams and lists that take a third of the time (docs/results.md: what that costs).
+# Other seeds are for how far perplexity and SyntaxGym differ by chance.
 evaluate() {
   local results=$WORK/evaluated/$1 sum=() items=(--beam 100) pairs=(--beam 50 --word-beam 10) trees=300
   case $1 in
@@ -77,6 +83,7 @@ evaluate() {
   esac
   evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample 500 "${sum[@]}" --out "$results"/ppl
   evaluation sg "$1" "$DTG_DATA"/sg "${items[@]}" --out "$results"/sg
+  case $1 in *-seed*) return ;; esac
   evaluation blimp "$1" "$DTG_DATA"/blimp --first 100 "${pairs[@]}" --out "$results"/blimp
   [ "$1" = txl-tokens ] || evaluation rerank "$1" "$DTG_DATA"/ud/en_ewt-ud-test.conllu --trees "$trees" --out "$results"/rerank
 }
@@ -116,15 +123,16 @@ report_of() {
 report() {
   report_of "$WORK"/report $FULL
   report_of "$WORK"/report-quarter $QUARTER
+  report_of "$WORK"/report-seed1 $SEEDS
   sha256sum "$WORK"/runs/*/log.jsonl
 }
 
 case ${1:-} in
   prepare | beams | box | report) "$1" ;;
-  train | evaluate | whole) "$1" "${2:?a name: $FULL $QUARTER}" ;;
+  train | evaluate | whole) "$1" "${2:?a name: $FULL $QUARTER $SEEDS}" ;;
   all)
     prepare
-    for name in $FULL $QUARTER; do train "$name"; evaluate "$name"; done
+    for name in $FULL $QUARTER $SEEDS; do train "$name"; evaluate "$name"; done
     for name in dtg txl-tokens; do whole "$name"; done
     beams
     report
