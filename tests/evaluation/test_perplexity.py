@@ -184,6 +184,7 @@ def test_the_table() -> None:
         "left out: joint (no trees).",
     ]
     assert "| beam | ≤ | 9.49 | 6.05 | 7.39 |" in about.markdown()
+    assert not any("lifted" in line for line in report(summarize(rows, "beam"), rows=rows).lines())  # no tree was used
 
 
 def test_only_what_is_there_is_explained() -> None:

@@ -81,7 +81,8 @@ class Report:
     def lines(self) -> list[str]:
         """What the rows and columns are, and what else is to be known."""
         ends = CONVENTIONS if any("per_word_without_end" in one.perplexities for one in self.found) else CONVENTIONS[:2]
-        lifted = [row["lifted_arcs"] for row in self.rows if row.get("lifted_arcs")]
+        uses_trees = any(one.by == "joint" for one in self.found)
+        lifted = [row["lifted_arcs"] for row in self.rows if uses_trees and row.get("lifted_arcs")]
         return [
             *(MEANINGS[one.by] for one in self.found),
             *ends,
