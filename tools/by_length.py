@@ -1,0 +1,35 @@
+"""Where two models differ: `python tools/by_length.py FIRST SECOND LENGTH...`.
+
+FIRST and SECOND are what `dtg evaluate ppl --out` wrote, of the same sentences. Printed: by how many bits a word they differ
+in sentences with fewer words than the first LENGTH, from there to the next, and so on; below 0, the first predicts better.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+from dtg.errors import InputError
+from dtg.evaluation.perplexity_comparison import compare, read_sentences, same_sentences
+
+
+def main() -> None:
+    if len(sys.argv) < 4 or not all(length.isdecimal() for length in sys.argv[3:]):
+        sys.exit(__doc__)
+    try:
+        (first, ours), (second, theirs) = (read_sentences(Path(folder)) for folder in sys.argv[1:3])
+        same_sentences(ours, theirs)
+    except InputError as error:
+        sys.exit(str(error))
+    longest = max(row["words"] for row in ours)
+    limits = sorted({1, longest + 1, *(int(length) for length in sys.argv[3:])})
+    for low, high in pairwise(limits):
+        both = [[row for row in rows if low <= row["words"] < high] for rows in (ours, theirs)]
+        for one in compare(*both) if all(both) else ():
+            words = f"{low} to {high - 1} words"
+            print(f"{first} − {second}, by {one.by}, {words}: {one.shown} bits a word, {one.sentences:,} sentences")
+
+
+if __name__ == "__main__":
+    main()
