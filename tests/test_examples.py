@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from tests.inference.test_marginal import tiny
 
 SCRIPT = Path(__file__).parents[1] / "docs" / "examples" / "reading_times.py"
+needs_r = pytest.mark.skipif(shutil.which("Rscript") is None, reason="there is no Rscript on this machine")
 SENTENCES = [
     f"{first} {animal} {verb} {object}."
     for first in ("The", "A big", "That")
@@ -34,6 +36,11 @@ def items(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def example(path: Path, *arguments: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, SCRIPT, path, *arguments], capture_output=True, text=True, check=False)
+
+
+def example_in_r(path: Path, *arguments: Path) -> subprocess.CompletedProcess[str]:
+    script = SCRIPT.with_suffix(".R")
+    return subprocess.run(["Rscript", script, path, *arguments], capture_output=True, text=True, check=False)
 
 
 def test_effects_that_were_put_in_are_found(items: Path) -> None:
@@ -79,5 +86,38 @@ def test_times_of_other_words_are_refused(items: Path, tmp_path: Path) -> None:
     by_words = tiny("dtg").surprisal(["A dog didn't see."], beam=10)[0].to_frame()
     by_words.to_csv(tmp_path / "by_words.csv", index=False)
     done = example(tmp_path / "by_words.csv")
+    assert done.returncode == 1
+    assert "is not by whitespace words; make it with: dtg surprisal ... --per whitespace" in done.stderr
+
+
+@needs_r
+@pytest.mark.parametrize("participants", [1, 3])
+def test_r_finds_what_python_finds(items: Path, tmp_path: Path, participants: int) -> None:
+    script = runpy.run_path(str(SCRIPT))
+    times = script["make_up_times"](script["read_words"](str(items)), participants)
+    times.iloc[5:9, times.columns.get_loc("time")] = float("nan")
+    times.to_csv(tmp_path / "times.csv", index=False)
+    ours, theirs = example(items, tmp_path / "times.csv"), example_in_r(items, tmp_path / "times.csv")
+    assert theirs.returncode == 0, theirs.stderr
+    assert ours.stdout.splitlines()[0] == theirs.stdout.splitlines()[0]  # how many times, how many left out
+    for name in script["EFFECTS"]:
+        expected, found = (
+            next(line.split()[1:4] for line in done.stdout.splitlines() if line.split()[:1] == [name])
+            for done in (ours, theirs)
+        )
+        assert [float(value) for value in found] == pytest.approx([float(value) for value in expected], abs=1e-3), name
+    assert ("there is one participant" in theirs.stdout) == (participants == 1)
+
+
+@needs_r
+def test_r_refuses_what_python_refuses(items: Path, tmp_path: Path) -> None:
+    words = pandas.read_csv(items, keep_default_na=False)
+    times = words[["sentence_id", "word_id", "word"]].assign(participant="a", time=300, word_id=words["word_id"] + 1)
+    times.to_csv(tmp_path / "times.csv", index=False)
+    done = example_in_r(items, tmp_path / "times.csv")
+    assert done.returncode == 1
+    assert "times are of other words than the items': the first is of 'The', which is 'dog' in items.csv" in done.stderr
+    tiny("dtg").surprisal(["A dog didn't see."], beam=10)[0].to_frame().to_csv(tmp_path / "by_words.csv", index=False)
+    done = example_in_r(tmp_path / "by_words.csv")
     assert done.returncode == 1
     assert "is not by whitespace words; make it with: dtg surprisal ... --per whitespace" in done.stderr

@@ -6,12 +6,15 @@
 # times.csv has the columns participant, sentence_id, word_id, word and time (in ms). Without it, times are made up.
 
 arguments <- commandArgs(trailingOnly = TRUE)
-if (length(arguments) < 1) stop("usage: Rscript reading_times.R items.csv [times.csv]")
+if (length(arguments) < 1) stop("usage: Rscript reading_times.R items.csv [times.csv]", call. = FALSE)
 
 # Only an empty field is missing: the word NA occurs in texts.
 read <- function(path) read.csv(path, na.strings = "", encoding = "UTF-8", stringsAsFactors = FALSE)
 
 words <- read(arguments[1])
+if (!identical(as.character(words$word), as.character(words$whitespace_word))) {
+  stop(arguments[1], " is not by whitespace words; make it with: dtg surprisal ... --per whitespace", call. = FALSE)
+}
 words$word <- as.character(words$word)
 words$length <- nchar(words$word)
 
@@ -35,18 +38,29 @@ times <- if (length(arguments) > 1) read(arguments[2]) else make_up_times(words)
 
 joined <- merge(times, words, by = c("sentence_id", "word_id"), suffixes = c("", "_in_items"), all.x = TRUE)
 different <- is.na(joined$word_in_items) | as.character(joined$word) != joined$word_in_items
-if (any(different)) stop(sum(different), " times are of other words than the items'; the first is of ", joined$word[different][1])
+if (any(different)) {
+  first <- joined[different, ][1, ]
+  stop(
+    sum(different), " times are of other words than the items': the first is of '", first$word, "', which is '", first$word_in_items,
+    "' in items.csv (sentence ", first$sentence_id, ", word ", first$word_id, ").", call. = FALSE
+  )
+}
 
 observed <- joined[complete.cases(joined[, c("time", "surprisal", "previous_surprisal", "previous_length")]), ]
-cat(nrow(observed), "times;", nrow(joined) - nrow(observed), "left out (first words of sentences, or no time)\n")
+count <- function(number) format(number, big.mark = ",")
+cat(count(nrow(observed)), "times;", count(nrow(joined) - nrow(observed)), "left out (first words of sentences, or no time)\n")
 
 # An intercept for each participant, as in the Python script.
-without <- lm(time ~ length + previous_length + factor(participant), data = observed)
+several <- length(unique(observed$participant)) > 1
+without <- lm(time ~ length + previous_length, data = observed)
+if (several) without <- update(without, . ~ . + factor(participant))
 fit <- update(without, . ~ . + surprisal + previous_surprisal)
 print(summary(fit)$coefficients[c("surprisal", "previous_surprisal", "length", "previous_length"), ])
 cat("log-likelihood gained by surprisal:", as.numeric(logLik(fit) - logLik(without)), "nats\n")
 
-if (requireNamespace("lme4", quietly = TRUE)) {
+if (!several) {
+  cat("there is one participant, so no mixed model is fitted\n")
+} else if (requireNamespace("lme4", quietly = TRUE)) {
   mixed <- lme4::lmer(
     time ~ surprisal + previous_surprisal + length + previous_length + (1 + surprisal | participant) + (1 | sentence_id),
     data = observed, REML = FALSE
