@@ -20,7 +20,7 @@ CONFIGS=$(cd "$(dirname "$0")/../configs" && pwd)
 
 FULL="dtg txl-tokens txl-trans"
 TRAINING=("$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu "$DTG_DATA"/ud/en_gum-ud-train.conllu)
-QUARTER="quarter-dtg quarter-eager quarter-swift quarter-arc quarter-word quarter-parsed quarter-trans"
+QUARTER="quarter-dtg quarter-eager quarter-swift quarter-arc quarter-word quarter-parsed quarter-trans quarter-tokens"
 SEEDS="quarter-dtg-seed1 quarter-eager-seed1 quarter-swift-seed1"  # any quarter-NAME-seedN can be trained
 
 prepare() {
@@ -57,7 +57,7 @@ train() {
     quarter-arc) settings=(--set model.arc_representation=arc) ;;
     quarter-word) settings=(--set model.arc_representation=word) ;;
     quarter-parsed) prepare_parsed; corpus=corpus-parsed ;;
-    quarter-trans) settings=(--set model.family=txl-trans) ;;
+    quarter-trans | quarter-tokens) settings=(--set model.family=txl-"${name#quarter-}") ;;
     *) echo "There is no model $1; there are: $FULL $QUARTER $SEEDS" >&2; exit 2 ;;
   esac
   dtg train "$CONFIGS"/$config.toml "${settings[@]}" "${seed[@]}" --data "$WORK"/$corpus --out "$WORK"/runs/"$1" --threads 1 \
@@ -85,7 +85,7 @@ evaluate() {
   evaluation sg "$1" "$DTG_DATA"/sg "${items[@]}" --out "$results"/sg
   case $1 in *-seed*) return ;; esac
   evaluation blimp "$1" "$DTG_DATA"/blimp --first 100 "${pairs[@]}" --out "$results"/blimp
-  [ "$1" = txl-tokens ] || evaluation rerank "$1" "$DTG_DATA"/ud/en_ewt-ud-test.conllu --trees "$trees" --out "$results"/rerank
+  [[ $1 = *-tokens ]] || evaluation rerank "$1" "$DTG_DATA"/ud/en_ewt-ud-test.conllu --trees "$trees" --out "$results"/rerank
 }
 
 whole() {
