@@ -20,7 +20,7 @@ from dtg.training import TrainingConfig
 SCRIPT = Path(__file__).parents[1] / "tools" / "results.sh"
 FULL = ["dtg", "txl-tokens", "txl-trans"]
 QUARTER = [f"quarter-{name}" for name in ("dtg", "eager", "swift", "arc", "word", "parsed", "trans", "tokens")]
-SEEDS = [f"quarter-{name}-seed1" for name in ("dtg", "eager", "swift")]
+OTHERWISE = [*(f"quarter-{name}-seed1" for name in ("dtg", "eager", "swift")), "quarter-trans-warm"]
 TREEBANKS = ["en_ewt-ud-train", "en_ewt-ud-dev", "en_ewt-ud-test", "en_gum-ud-train", "en_gum-ud-dev", "en_gum-ud-test"]
 RECORDER = """#!/usr/bin/env bash
 printf '%s\\t' "${0##*/}" "$@" >> "$RECORD"; echo >> "$RECORD"
@@ -104,7 +104,7 @@ def of(commands: Commands, *names: str) -> list[dict[str, object]]:
 def test_all_is_every_model_and_every_evaluation(everything: tuple[Path, Commands]) -> None:
     folder, commands = everything
     work = folder / "work"
-    every = [*FULL, *QUARTER, *SEEDS]
+    every = [*FULL, *QUARTER, *OTHERWISE]
     assert [options["out"] for options in of(commands, "train")] == [work / "runs" / name for name in every]
     for kind, names in (("ppl", every), ("sg", every), ("blimp", FULL + QUARTER)):
         evaluated = [options for options in of(commands, "evaluate", kind) if "evaluated" in str(options["out"])]
@@ -113,30 +113,34 @@ def test_all_is_every_model_and_every_evaluation(everything: tuple[Path, Command
     assert [options["name"] for options in of(commands, "evaluate", "rerank")] == ["dtg", "txl-trans", *QUARTER[:-1]]
     whole = [options for options in of(commands, "evaluate", "ppl") if "whole" in str(options["out"])]
     assert [options["name"] for options in whole] == ["dtg", "txl-tokens"]
-    full, quarter, seeds = of(commands, "report")
+    full, quarter, seeds, warm = of(commands, "report")
     assert full["results"] == [work / "evaluated" / name for name in FULL]
     assert quarter["results"] == [work / "evaluated" / name for name in QUARTER]
-    assert seeds["results"] == [work / "evaluated" / name for name in SEEDS]
+    assert seeds["results"] == [work / "evaluated" / name for name in OTHERWISE[:-1]]
+    compared = ("quarter-dtg", "quarter-trans", "quarter-trans-warm")
+    assert warm["results"] == [work / "evaluated" / name for name in compared]
     heldout = (work / "heldout.conllu").read_text().split("# ")[1:]
     assert heldout == [f"{name}\n" for name in [*TREEBANKS[1:3], *TREEBANKS[4:], "dev", "test"]]
 
 
 def test_what_is_trained(everything: tuple[Path, Commands]) -> None:
-    """Equal for all models of a budget but for the family, the representation of arcs, the trees or the seed."""
+    """Equal for all models of a budget but for the family, the representation of arcs, the trees, seed and warm-up."""
     families = {}
     for options in of(everything[1], "train"):
         config, settings, name = options["config"], options["set_"], Path(str(options["out"])).name
         assert isinstance(config, Path) and isinstance(settings, list | tuple)
         tables = changed(read_config(config), list(settings))
-        assert TrainingConfig.from_dict(tables["training"]).seed == (1 if name.endswith("-seed1") else 0)
+        training = TrainingConfig.from_dict(tables["training"])
+        assert training.seed == (1 if name.endswith("-seed1") else 0)
+        assert training.warmup_share == (0.2 if name.endswith(("-tokens", "-warm")) and name not in FULL else 0.05)
         model = ModelConfig.from_dict({"vocabulary": 8192, **tables["model"]})
         families[name] = (config.stem, model.family, model.arc_representation)
-        assert name not in SEEDS or families[name] == families[name.removesuffix("-seed1")]
+        assert name not in OTHERWISE or families[name] == families[name.rpartition("-")[0]]
         assert model.family in FAMILIES
         assert Path(str(options["data"])).name == ("corpus-parsed" if name == "quarter-parsed" else "corpus")
         assert options["threads"] == 1 and not options["resume"]
         assert options["precision"] == ("bf16" if name.startswith("quarter-") else "no")
-    assert {name: family for name, family in families.items() if name not in SEEDS} == {
+    assert {name: family for name, family in families.items() if name not in OTHERWISE} == {
         "dtg": ("mini", "dtg", "word+arc"),
         "txl-tokens": ("mini", "txl-tokens", "word+arc"),
         "txl-trans": ("mini", "txl-trans", "word+arc"),
