@@ -22,7 +22,7 @@ FULL="dtg txl-tokens txl-trans"
 TRAINING=("$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu "$DTG_DATA"/ud/en_gum-ud-train.conllu)
 QUARTER="quarter-dtg quarter-eager quarter-swift quarter-arc quarter-word quarter-parsed quarter-trans quarter-tokens"
 SEEDS="quarter-dtg-seed1 quarter-eager-seed1 quarter-swift-seed1"  # any quarter-NAME-seedN can be trained
-WARM="quarter-trans-warm"  # and any quarter-NAME-warm, with a longer warm-up
+WARM="quarter-dtg-warm quarter-trans-warm"  # and any quarter-NAME-warm, with a longer warm-up
 
 prepare() {
   mkdir -p "$WORK"
@@ -129,7 +129,7 @@ report() {
   report_of "$WORK"/report $FULL
   report_of "$WORK"/report-quarter $QUARTER
   report_of "$WORK"/report-seed1 $SEEDS
-  report_of "$WORK"/report-warm quarter-dtg quarter-trans $WARM
+  report_of "$WORK"/report-warm $WARM
   sha256sum "$WORK"/runs/*/log.jsonl
 }
 
