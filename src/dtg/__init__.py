@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dtg import box
 from dtg.errors import DtgError
+from dtg.threads import sleep_while_waiting
 from dtg.trees import DependencyTree, projectivize, read_conllu, read_treebank, write_conllu
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from dtg.parser import BiaffineParser
 
 __version__ = "0.1.0"
+
+sleep_while_waiting()  # has to come before torch is imported
 
 __all__ = [
     "DependencyTree",
