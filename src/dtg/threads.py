@@ -1,7 +1,7 @@
 """How torch's threads wait for each other: nothing in, and they sleep soon instead of looking again and again.
 
 Threads that share an operation wait for the slowest. By default they do so at full speed, which is quickest where every
-thread has a core to itself; where another program has one of two cores, a sentence takes a minute instead of five seconds.
+thread has a core to itself, and slow where another program has one of them (benchmarks/busy_core.py).
 """
 
 from __future__ import annotations
