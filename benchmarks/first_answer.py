@@ -7,6 +7,7 @@ Python, then `dtg surprisal` with words that are split already and with a text.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -32,10 +33,11 @@ def in_python() -> list[float]:
     return [float(line) for line in said.split()]
 
 
-def on_the_command_line(*arguments: str) -> float:
+def on_the_command_line(*arguments: str, **environment: str) -> float:
     """Seconds until `dtg surprisal` has ended."""
     start = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "dtg", "surprisal", *arguments], capture_output=True, check=True)
+    command = [sys.executable, "-m", "dtg", "surprisal", *arguments]
+    subprocess.run(command, env=os.environ | environment, capture_output=True, check=True)
     return time.perf_counter() - start
 
 

@@ -6,6 +6,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from tests.inference.test_marginal import tiny
 
 SCRIPT = Path(__file__).parents[1] / "docs" / "examples" / "reading_times.py"
+Run = Callable[..., subprocess.CompletedProcess[str]]
 needs_r = pytest.mark.skipif(shutil.which("Rscript") is None, reason="there is no Rscript on this machine")
 SENTENCES = [
     f"{first} {animal} {verb} {object}."
@@ -76,16 +78,17 @@ def test_the_script_with_and_without_times(items: Path, tmp_path: Path) -> None:
     assert f"{len(words) - len(SENTENCES):,} times; {len(SENTENCES)} left out" in done.stdout
 
 
-def test_times_of_other_words_are_refused(items: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("run", [example, pytest.param(example_in_r, marks=needs_r)])
+def test_times_of_other_words_are_refused(items: Path, tmp_path: Path, run: Run) -> None:
     words = pandas.read_csv(items, keep_default_na=False)
     times = words[["sentence_id", "word_id", "word"]].assign(participant="a", time=300, word_id=words["word_id"] + 1)
     times.to_csv(tmp_path / "times.csv", index=False)
-    done = example(items, tmp_path / "times.csv")
+    done = run(items, tmp_path / "times.csv")
     assert done.returncode == 1
     assert "times are of other words than the items': the first is of 'The', which is 'dog' in items.csv" in done.stderr
     by_words = tiny("dtg").surprisal(["A dog didn't see."], beam=10)[0].to_frame()
     by_words.to_csv(tmp_path / "by_words.csv", index=False)
-    done = example(tmp_path / "by_words.csv")
+    done = run(tmp_path / "by_words.csv")
     assert done.returncode == 1
     assert "is not by whitespace words; make it with: dtg surprisal ... --per whitespace" in done.stderr
 
@@ -107,17 +110,3 @@ def test_r_finds_what_python_finds(items: Path, tmp_path: Path, participants: in
         )
         assert [float(value) for value in found] == pytest.approx([float(value) for value in expected], abs=1e-3), name
     assert ("there is one participant" in theirs.stdout) == (participants == 1)
-
-
-@needs_r
-def test_r_refuses_what_python_refuses(items: Path, tmp_path: Path) -> None:
-    words = pandas.read_csv(items, keep_default_na=False)
-    times = words[["sentence_id", "word_id", "word"]].assign(participant="a", time=300, word_id=words["word_id"] + 1)
-    times.to_csv(tmp_path / "times.csv", index=False)
-    done = example_in_r(items, tmp_path / "times.csv")
-    assert done.returncode == 1
-    assert "times are of other words than the items': the first is of 'The', which is 'dog' in items.csv" in done.stderr
-    tiny("dtg").surprisal(["A dog didn't see."], beam=10)[0].to_frame().to_csv(tmp_path / "by_words.csv", index=False)
-    done = example_in_r(tmp_path / "by_words.csv")
-    assert done.returncode == 1
-    assert "is not by whitespace words; make it with: dtg surprisal ... --per whitespace" in done.stderr

@@ -18,12 +18,15 @@ def main() -> None:
     if len(sys.argv) < 4 or not all(length.isdecimal() for length in sys.argv[3:]):
         sys.exit(__doc__)
     try:
-        (first, ours), (second, theirs) = (read_sentences(Path(folder)) for folder in sys.argv[1:3])
-        same_sentences(ours, theirs)
+        show(Path(sys.argv[1]), Path(sys.argv[2]), [int(length) for length in sys.argv[3:]])
     except InputError as error:
         sys.exit(str(error))
-    longest = max(row["words"] for row in ours)
-    limits = sorted({1, longest + 1, *(int(length) for length in sys.argv[3:])})
+
+
+def show(folder: Path, other: Path, lengths: list[int]) -> None:
+    (first, ours), (second, theirs) = read_sentences(folder), read_sentences(other)
+    same_sentences(ours, theirs)
+    limits = sorted({1, max(row["words"] for row in ours) + 1, *lengths})
     for low, high in pairwise(limits):
         both = [[row for row in rows if low <= row["words"] < high] for rows in (ours, theirs)]
         for one in compare(*both) if all(both) else ():

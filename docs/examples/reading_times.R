@@ -12,10 +12,10 @@ if (length(arguments) < 1) stop("usage: Rscript reading_times.R items.csv [times
 read <- function(path) read.csv(path, na.strings = "", encoding = "UTF-8", stringsAsFactors = FALSE)
 
 words <- read(arguments[1])
-if (!identical(as.character(words$word), as.character(words$whitespace_word))) {
+words$word <- as.character(words$word)
+if (!identical(words$word, as.character(words$whitespace_word))) {
   stop(arguments[1], " is not by whitespace words; make it with: dtg surprisal ... --per whitespace", call. = FALSE)
 }
-words$word <- as.character(words$word)
 words$length <- nchar(words$word)
 
 # The word before, within its sentence; the first word of a sentence has none.
