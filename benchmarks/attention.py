@@ -16,7 +16,7 @@ from dtg import families
 from dtg.families import PackedRows, pack
 from dtg.model import DecoderModel, ModelConfig
 from dtg.model.attention import PositionBiases, RelativeAttention, encode_positions
-from dtg.model.layout import Layout
+from dtg.model.packed_keys import Layout
 
 
 def gathered_attention(

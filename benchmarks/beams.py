@@ -11,9 +11,9 @@ import argparse
 import torch
 
 import dtg
-from dtg.inference.options import BeamOptions
-from dtg.inference.prefixes import search_all
-from dtg.inference.search import Search
+from dtg.search.beam_search import Search
+from dtg.search.options import BeamOptions
+from dtg.search.prefix_trie import search_all
 
 BEAMS = [(50, 10), (100, 10), (100, 30), (100, 100), (300, 30), (300, 100), (300, 300), (1000, 300)]
 

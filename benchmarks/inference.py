@@ -23,13 +23,13 @@ from benchmarks.rows import best_of
 from benchmarks.training import SMALL, matrix_rate
 from dtg import DependencyTree
 from dtg.errors import TreeError
-from dtg.inference.options import BeamOptions
-from dtg.inference.prefixes import search_all
-from dtg.inference.search import Search
-from dtg.inference.tree_scores import score_trees
-from dtg.inference.wording import NextWord
 from dtg.model import DecoderModel, ModelConfig
 from dtg.model.heads import GENERATE, FactoredHead
+from dtg.scoring.tree_scores import score_trees
+from dtg.search.beam_search import Search
+from dtg.search.options import BeamOptions
+from dtg.search.prefix_trie import search_all
+from dtg.search.word_step import NextWord
 from tests.twins import random_projective_heads
 
 RELEASED_BEAM = {10: 14.8, 20: 51.6}  # seconds at beam 300, word beam 30

@@ -18,8 +18,8 @@ import torch
 from benchmarks.rows import best_of
 from dtg.errors import InputError, MissingExtraError
 from dtg.parser import BiaffineParser, ParserConfig
-from dtg.parser.from_spacy import SpacyParser
-from dtg.parser.vocabulary import Vocabulary
+from dtg.parser.network.vocabulary import Vocabulary
+from dtg.proposals.from_spacy import SpacyParser
 from dtg.trees import DependencyTree, read_treebank
 
 Sentences = Sequence[tuple[str, ...]]

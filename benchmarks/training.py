@@ -17,7 +17,7 @@ import torch
 from benchmarks.rows import a_batch, best_of
 from dtg import families
 from dtg.model import DecoderModel, ModelConfig
-from dtg.model.layout import Layout
+from dtg.model.packed_keys import Layout
 from dtg.transitions.batch import SentenceBatch
 
 SMALL: dict[str, Any] = {"width": 256, "feedforward": 1024, "layers": 6, "attention_heads": 4, "head_width": 64}

@@ -13,7 +13,7 @@ from typing import Any
 import pandas
 import pytest
 
-from tests.inference.test_marginal import tiny
+from tests.scoring.test_marginal import tiny
 
 SCRIPT = Path(__file__).parents[1] / "docs" / "examples" / "reading_times.py"
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -17,7 +17,6 @@ def test_public_names() -> None:
         "DtgError",
         "__version__",
         "families",
-        "inference",
         "load",
         "load_parser",
         "model",

@@ -38,6 +38,6 @@ def test_site_builds(tmp_path: Path) -> None:
         "dtg.load",
         "dtg.DependencyTree",
         "dtg.model.uses.Uses.surprisal",
-        "dtg.inference.state.BeamState.step",
+        "dtg.search.state.BeamState.step",
     ):
         assert f'id="{name}"' in reference

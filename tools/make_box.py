@@ -9,9 +9,9 @@ import argparse
 from pathlib import Path
 
 import dtg
-from dtg.box import BOXED
 from dtg.cli.info_trained import kind_of
-from dtg.trained import read_json
+from dtg.io.saved import read_json
+from dtg.pretrained import FOLDER
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
     options.add_argument("folder", type=Path, help="a trained model or parser")
     options.add_argument("name", help="what it is found by")
     given = options.parse_args()
-    out = BOXED / given.name
+    out = FOLDER / given.name
     missing = f"{given.folder} is not a model or a parser: it has no config.json."
     is_parser = kind_of(read_json(given.folder, missing), given.folder) == "parser"
     load = dtg.load_parser if is_parser else dtg.load

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from dtg import box
+from dtg import pretrained
 from dtg.errors import DtgError
 from dtg.threads import sleep_while_waiting
 from dtg.trees import DependencyTree, projectivize, read_conllu, read_treebank, write_conllu
@@ -25,7 +25,6 @@ __all__ = [
     "DtgError",
     "__version__",
     "families",
-    "inference",
     "load",
     "load_parser",
     "model",
@@ -38,22 +37,22 @@ __all__ = [
 ]
 
 
-def load(path: str | Path = box.MODEL, device: str = "cpu") -> DecoderModel:
+def load(path: str | Path = pretrained.MODEL, device: str = "cpu") -> DecoderModel:
     """The model in a folder: one that was trained (RUN/best), or saved with `model.save`; or one in the box, by name."""
     from dtg.model import DecoderModel
 
-    return DecoderModel.load(box.find(path), device)
+    return DecoderModel.load(pretrained.find(path), device)
 
 
-def load_parser(path: str | Path = box.PARSER, device: str = "cpu") -> BiaffineParser:
+def load_parser(path: str | Path = pretrained.PARSER, device: str = "cpu") -> BiaffineParser:
     """The parser in a folder: one that `dtg train-parser` made (RUN/best), or saved with `parser.save`; or one in the box."""
     from dtg.parser import BiaffineParser
 
-    return BiaffineParser.load(box.find(path), device)
+    return BiaffineParser.load(pretrained.find(path), device)
 
 
 def __getattr__(name: str) -> ModuleType:
     """Import what needs torch only when it is asked for: `dtg --help` and reading treebanks stay quick."""
-    if name in {"families", "inference", "model", "parser", "transitions"}:
+    if name in {"families", "model", "parser", "transitions"}:
         return importlib.import_module(f"dtg.{name}")
     raise AttributeError(f"module 'dtg' has no attribute {name!r}")

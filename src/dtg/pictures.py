@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from dtg.errors import InputError, MissingExtraError
-from dtg.files import FORMAT_VERSION, replacing
+from dtg.io.files import FORMAT_VERSION, replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

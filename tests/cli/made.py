@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.inference.test_marginal import tiny
 from tests.parser.parsers import small_parser
+from tests.scoring.test_marginal import tiny
 
 
 def folder_with_models(factory: pytest.TempPathFactory) -> Path:

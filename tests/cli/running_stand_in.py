@@ -13,12 +13,12 @@ import pytest
 
 import dtg
 from dtg.cli import main
-from tests.inference.stand_in import StandIn
+from tests.search.stand_in import StandIn
 
 SCRIPT = """
 import signal
 import dtg
-from tests.inference.stand_in import StandIn
+from tests.search.stand_in import StandIn
 
 dtg.load = lambda folder, device: StandIn(sentences={sentences}, kill=signal.SIGKILL)
 from dtg.cli import main

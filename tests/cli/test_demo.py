@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import dtg
-from dtg import box
-from dtg.cli.demo import BEAM, EXAMPLES
+from dtg import pretrained
+from dtg.cli.commands.demo import BEAM, EXAMPLES
 from tests.cli.running import dtg as run
 
 
@@ -19,7 +19,7 @@ def test_the_demo_shows_what_the_models_say(tmp_path: Path) -> None:
     with (tmp_path / "demo/surprisals.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     for number, example in enumerate(EXAMPLES, start=1):
-        for name in (box.MODEL, box.WORDS_MODEL):
+        for name in (pretrained.MODEL, pretrained.WORDS_MODEL):
             said = [one.surprisals / math.log(2) for one in dtg.load(name).surprisal(example.sentences(), beam=BEAM)]
             keys = (
                 (example.subject, "1"),

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 import typer
 
-from dtg.cli.evaluate_blimp import evaluate_blimp
-from dtg.cli.evaluate_sg import evaluate_sg
+from dtg.cli.commands.evaluate_blimp import evaluate_blimp
+from dtg.cli.commands.evaluate_sg import evaluate_sg
 from dtg.errors import InputError
-from dtg.inference.sentence import Sentence
-from dtg.inference.surprisal import SentenceSurprisal
 from dtg.model import DecoderModel
+from dtg.scoring.surprisal import SentenceSurprisal
+from dtg.text.sentence import Sentence
 from tests.evaluation.blimp.making import record, write
 from tests.evaluation.test_running import SENTENCES
-from tests.inference.test_marginal import tiny
 from tests.parser.parsers import small_parser
+from tests.scoring.test_marginal import tiny
 
 COMPUTED = ("settings.json", "part-0.jsonl", "part-1.jsonl")
 PARADIGMS = {"wh_island": "island_effects", "passive_1": "argument_structure", "my_test": "my_phenomenon"}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer
 
-from dtg.cli.evaluate_ppl import evaluate_ppl
+from dtg.cli.commands.evaluate_ppl import evaluate_ppl
 from dtg.errors import DtgError
 from dtg.model import DecoderModel
 from dtg.trees import projectivize, read_conllu
@@ -72,7 +72,7 @@ def test_a_treebank_with_a_parser(made: Path, tmp_path: Path, capsys: pytest.Cap
 def test_an_interrupted_run_goes_on_to_the_same_bytes(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("dtg.cli.evaluate_ppl.GROUP", 1)
+    monkeypatch.setattr("dtg.cli.commands.evaluate_ppl.GROUP", 1)
     options: list[str | Path] = ["--conllu", made / "gold.conllu", "--parser", made / "parser", "--trees", "5"]
     options += ["--by", "joint,proposal,estimate,beam", "--out"]
     ppl(made, *options, tmp_path / "whole")

@@ -11,7 +11,7 @@ import pytest
 from dtg.errors import InputError, UnknownNameError
 from tests.cli.test_evaluate_blimp import command, files, interrupt, results, run_in_two_processes
 from tests.evaluation.sg.made_up import content, write_suite
-from tests.inference.test_marginal import tiny
+from tests.scoring.test_marginal import tiny
 
 SUITES = ("fgd_hierarchy", "nn-nv-rpl", "number_made_up")
 

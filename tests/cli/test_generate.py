@@ -8,7 +8,7 @@ import pytest
 
 import dtg
 from tests.cli.running import dtg as run
-from tests.inference.test_generating import model_of
+from tests.search.test_generation import model_of
 
 
 @pytest.fixture(scope="module")

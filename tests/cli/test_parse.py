@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dtg.cli.parse import checked_out, is_treebank, settings, write
+from dtg.cli.commands.parse import checked_out, is_treebank, settings, write
+from dtg.cli.commands.train_parser import hold_out
 from dtg.cli.parse_wanted import Wanted
-from dtg.cli.train_parser import hold_out
 from dtg.errors import InputError
 from dtg.parser import BiaffineParser, ParserConfig
 from dtg.parser.defaults import default_tables

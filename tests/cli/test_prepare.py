@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from dtg.cli.app import app
-from dtg.cli.prepare import prepare as prepare_command
-from dtg.cli.prepare import repeat_options
+from dtg.cli.commands.prepare import prepare as prepare_command
+from dtg.cli.commands.prepare import repeat_options
 from dtg.errors import CorpusError, TokenizerError, TreebankError
 from dtg.text import DEFAULT_VOCABULARY, Corpus
 from tests.text.treebanks import write_treebank

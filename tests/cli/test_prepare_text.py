@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from dtg.cli.app import app
+from dtg.cli.commands.prepare import prepare as prepare_command
 from dtg.cli.parse_wanted import Wanted
-from dtg.cli.prepare import prepare as prepare_command
 from dtg.errors import CheckpointError, CorpusError, InputError
 from dtg.parser import BiaffineParser, ParsedTree
 from dtg.parser.textfiles import LONGEST

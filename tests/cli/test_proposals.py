@@ -8,9 +8,9 @@ import pytest
 
 from dtg.cli.proposals import open_proposal, tell_changes
 from dtg.errors import CheckpointError, InputError
-from dtg.inference.proposals import draw
 from dtg.parser import BiaffineParser
-from dtg.parser.from_file import FileProposal
+from dtg.proposals.from_file import FileProposal
+from dtg.scoring.proposal import draw
 from dtg.trees import DependencyTree, projectivize, write_conllu
 from tests.parser.parsers import small_parser
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dtg.cli.report import report
+from dtg.cli.commands.report import report
 from dtg.errors import InputError
 from tests.evaluation.report.made_up import write_blimp, write_run
 

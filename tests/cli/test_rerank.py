@@ -10,9 +10,9 @@ import pytest
 
 from dtg.cli.app import app
 from dtg.errors import InputError
-from dtg.inference.reranking import Reranking
 from dtg.model import DecoderModel
 from dtg.parser import BiaffineParser
+from dtg.scoring.reranking import Reranking
 from dtg.trees import DependencyTree, read_conllu, write_conllu
 from dtg.trees.enumeration import enumerate_projective
 from tests.cli.made import folder_with_models

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from dtg.inference import Sentence
 from dtg.tables.items import sentence_of
+from dtg.text.sentence import Sentence
 from tests.cli.running_stand_in import Command
-from tests.inference.stand_in import made_up
+from tests.search.stand_in import made_up
 
 TREES = """\
 # sent_id = first

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dtg.cli.train import changed, read_config
+from dtg.cli.commands.train import changed, read_config
 from dtg.errors import ConfigError
 from tests.cli.running import dtg
 

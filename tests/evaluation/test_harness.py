@@ -19,10 +19,10 @@ from lm_eval.tasks import TaskManager
 
 from dtg.errors import InputError
 from dtg.evaluation.harness import HarnessModel, main
-from dtg.inference.scorer import Scorer
 from dtg.model import DecoderModel
-from tests.inference.test_marginal import tiny
-from tests.inference.test_scorer import total
+from dtg.scoring.scorer import Scorer
+from tests.scoring.test_marginal import tiny
+from tests.scoring.test_scorer import total
 
 PAIRS = (
     ("The dogs that saw a cat run.", "The dogs that saw a cat runs."),

@@ -14,13 +14,13 @@ from dtg.evaluation.perplexity import Perplexity, summarize
 from dtg.evaluation.perplexity_report import Report
 from dtg.evaluation.perplexity_rows import COLUMNS, By, GivenSentence, Measuring, measure
 from dtg.evaluation.perplexity_sentences import choose
-from dtg.inference.options import BeamOptions
-from dtg.inference.proposals import Draws
-from dtg.inference.reranking import sentence_generator
 from dtg.model import DecoderModel
+from dtg.scoring.proposal import Draws
+from dtg.scoring.reranking import sentence_generator
+from dtg.search.options import BeamOptions
 from dtg.trees import DependencyTree
 from dtg.trees.enumeration import enumerate_projective
-from tests.inference.test_marginal import SENTENCE, Tempered, tiny
+from tests.scoring.test_marginal import SENTENCE, Tempered, tiny
 
 ROWS = [
     {"words": 3, "pieces": 4, "log_beam": -6.0, "log_beam_beginning": -5.0},

@@ -11,7 +11,7 @@ from dtg.errors import InputError
 from dtg.evaluation.bootstrap import mean_interval, ratio_interval
 from dtg.evaluation.reranking import COLUMNS, RerankedSentence, compare, own_tree, summarize
 from dtg.evaluation.reranking_report import Report, write_report
-from dtg.inference.reranking import RankedTree, Reranking
+from dtg.scoring.reranking import RankedTree, Reranking
 from dtg.tables.reading import read_rows
 from dtg.trees import DependencyTree, read_conllu
 from tests.cli.test_evaluate_parser import GOLD

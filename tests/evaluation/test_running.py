@@ -12,12 +12,12 @@ from dtg.evaluation.blimp.pairs import PairSet, read_pairs
 from dtg.evaluation.blimp.scored import ScoredPair
 from dtg.evaluation.sg import Suite, read_suite, suite_sentences
 from dtg.evaluation.sg import running as sg
-from dtg.inference.reranking import sentence_generator
-from dtg.inference.sentence import Sentence
+from dtg.scoring.reranking import sentence_generator
+from dtg.text.sentence import Sentence
 from tests.evaluation.blimp.making import record, write
 from tests.evaluation.sg.made_up import content, write_suite
-from tests.inference.test_marginal import tiny
 from tests.parser.parsers import small_parser
+from tests.scoring.test_marginal import tiny
 
 SENTENCES = [
     ("The dog saw mice.", "The dog mice saw."),

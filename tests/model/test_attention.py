@@ -9,7 +9,7 @@ from benchmarks.attention import gathered_attention
 from dtg import families
 from dtg.families import pack
 from dtg.model.attention import RelativeAttention, encode_positions
-from dtg.model.layout import Layout, groups
+from dtg.model.packed_keys import Layout, groups
 from tests.model.test_model import sentences, tiny
 
 

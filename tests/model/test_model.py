@@ -14,8 +14,8 @@ from dtg import DependencyTree, families
 from dtg.errors import ConfigError, InputError, NonProjectiveError
 from dtg.families import pack
 from dtg.model import DecoderModel, ModelConfig
-from dtg.model.layout import Layout
 from dtg.model.model import make_family
+from dtg.model.packed_keys import Layout
 from dtg.model.symbols import Symbols
 from tests.model.naive import naive_score
 from tests.twins import random_projective_heads

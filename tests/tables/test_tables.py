@@ -16,15 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dtg.errors import InputError, MissingExtraError
-from dtg.inference import Sentence, SentenceSurprisal
-from dtg.inference.columns import SURPRISAL_COLUMNS, surprisal_rows
+from dtg.scoring.columns import SURPRISAL_COLUMNS, surprisal_rows
+from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.tables.columns import Column, Row
 from dtg.tables.files import Existing, StreamTable, TableFile
 from dtg.tables.filling import Watcher, fill, paired
 from dtg.tables.formats import FORMATS, Encoder, Format, format_of
 from dtg.tables.items import Item, Lines, OneText, sentence_of
 from dtg.tables.sidecar import Sidecar, sidecar_path
-from tests.inference.stand_in import StandIn, made_up
+from dtg.text.sentence import Sentence
+from tests.search.stand_in import StandIn, made_up
 
 COLUMNS = (Column("id", int, "a number"), Column("word", str, "a word"), Column("value", float, "another"))
 AWKWARD = [

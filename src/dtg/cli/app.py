@@ -10,19 +10,19 @@ from typing import Annotated
 import typer
 
 from dtg import __version__
-from dtg.cli.demo import demo
-from dtg.cli.evaluate import evaluate
-from dtg.cli.generate import generate
-from dtg.cli.info import info
-from dtg.cli.inspect import inspect
-from dtg.cli.parse import parse
-from dtg.cli.prepare import SeveralFiles, prepare
-from dtg.cli.report import report
-from dtg.cli.rerank import rerank
-from dtg.cli.score import score
-from dtg.cli.surprisal import surprisal
-from dtg.cli.train import train
-from dtg.cli.train_parser import train_parser
+from dtg.cli.commands.demo import demo
+from dtg.cli.commands.evaluate import evaluate
+from dtg.cli.commands.generate import generate
+from dtg.cli.commands.info import info
+from dtg.cli.commands.inspect import inspect
+from dtg.cli.commands.parse import parse
+from dtg.cli.commands.prepare import SeveralFiles, prepare
+from dtg.cli.commands.report import report
+from dtg.cli.commands.rerank import rerank
+from dtg.cli.commands.score import score
+from dtg.cli.commands.surprisal import surprisal
+from dtg.cli.commands.train import train
+from dtg.cli.commands.train_parser import train_parser
 from dtg.errors import DtgError
 from dtg.memory import keep_freed_memory
 

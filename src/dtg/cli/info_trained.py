@@ -8,22 +8,22 @@ from typing import Any
 
 import typer
 
-from dtg import box
+from dtg import pretrained
 from dtg.errors import InputError
-from dtg.files import CONFIG, FORMAT_VERSION, WEIGHTS
+from dtg.io.files import CONFIG, FORMAT_VERSION, WEIGHTS
 
 
 def is_trained(path: Path) -> bool:
     """Whether a name or a path stands for a trained model or parser."""
-    return (box.find(path) / CONFIG).is_file()
+    return (pretrained.find(path) / CONFIG).is_file()
 
 
 def list_box(*, as_json: bool) -> None:
     """What can be used by name."""
     if as_json:
-        typer.echo(json.dumps({"format_version": FORMAT_VERSION, "box": box.names()}))
+        typer.echo(json.dumps({"format_version": FORMAT_VERSION, "box": pretrained.names()}))
         return
-    for name in box.names():
+    for name in pretrained.names():
         typer.echo(f"{name:16}{title(name)}")
     typer.echo(
         "dtg info NAME shows what it was trained on, its licence and its scores; dtg info FILE what is in a treebank."
@@ -32,7 +32,7 @@ def list_box(*, as_json: bool) -> None:
 
 def title(name: str) -> str:
     """A card's first line of text."""
-    return next(line for line in box.card(name).splitlines() if line and not line.startswith("#"))
+    return next(line for line in pretrained.card(name).splitlines() if line and not line.startswith("#"))
 
 
 def kind_of(content: Any, folder: Path) -> str:
@@ -45,9 +45,9 @@ def kind_of(content: Any, folder: Path) -> str:
 
 def describe(path: Path, *, as_json: bool) -> None:
     """One of them: kind, size and settings; for one in the box, its card."""
-    from dtg.trained import read_json
+    from dtg.io.saved import read_json
 
-    folder = box.find(path)
+    folder = pretrained.find(path)
     content = read_json(folder, "")
     kind = kind_of(content, folder)
     size = (folder / WEIGHTS).stat().st_size if (folder / WEIGHTS).is_file() else 0
@@ -55,8 +55,8 @@ def describe(path: Path, *, as_json: bool) -> None:
         shown: dict[str, Any] = {"kind": kind, "folder": str(folder), "bytes": size, "settings": content[kind]}
         typer.echo(json.dumps({"format_version": FORMAT_VERSION, **shown}, ensure_ascii=False))
         return
-    if path.name in box.names() and folder.parent == box.BOXED:
-        typer.echo(box.card(path.name).rstrip() + "\n")
+    if path.name in pretrained.names() and folder.parent == pretrained.FOLDER:
+        typer.echo(pretrained.card(path.name).rstrip() + "\n")
     typer.echo(f"a {kind} in {folder}, {size / 1e6:.1f} MB of weights")
     for name, value in content[kind].items():
         typer.echo(f"  {name} = {json.dumps(value)}")

@@ -49,7 +49,7 @@ class Wanted:
 
     def find(self, parser: BiaffineParser, items: Iterable[Item[Unparsed]]) -> Iterator[list[ParsedTree]]:
         """The trees of a group. What is drawn follows from the seed and the number of the group's first sentence."""
-        from dtg.inference.sampling import generator_of
+        from dtg.search.sampling import generator_of
 
         some = list(items)
         words = [item.content.words for item in some]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dtg import __version__
-from dtg.cli.parse import is_treebank, load_parser, write
+from dtg.cli.commands.parse import is_treebank, load_parser, write
+from dtg.cli.commands.train_parser import HELD_OUT
 from dtg.cli.parse_wanted import Wanted
-from dtg.cli.train_parser import HELD_OUT
 from dtg.errors import CorpusError, InputError
 
 if TYPE_CHECKING:

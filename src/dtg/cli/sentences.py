@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from dtg.cli.parse import is_treebank
+from dtg.cli.commands.parse import is_treebank
 from dtg.errors import InputError
 from dtg.parser.unparsed import Unparsed, of_conllu, of_lines
 from dtg.tables.items import Content, Item, Lines, OneText

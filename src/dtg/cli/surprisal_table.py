@@ -13,8 +13,8 @@ from rich.text import Text
 from dtg.cli.table_options import BaseChoice
 
 if TYPE_CHECKING:
-    from dtg.inference.columns import Per
-    from dtg.inference.surprisal import SentenceSurprisal
+    from dtg.scoring.columns import Per
+    from dtg.scoring.surprisal import SentenceSurprisal
     from dtg.tables.columns import Value
 
 BAR = 12  # cells
@@ -23,7 +23,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 def surprisal_table(result: SentenceSurprisal, base: BaseChoice, per: Per, end: bool) -> Table:
     """The columns that fit 80 cells."""
-    from dtg.inference.columns import SURPRISAL_COLUMNS, surprisal_rows
+    from dtg.scoring.columns import SURPRISAL_COLUMNS, surprisal_rows
 
     names = [column.name for column in SURPRISAL_COLUMNS]
     rows = [dict(zip(names, row, strict=True)) for row in surprisal_rows(result, 1, base=base.base, per=per, end=end)]

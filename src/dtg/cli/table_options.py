@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dtg import box
+from dtg import pretrained
 
 if TYPE_CHECKING:
     from dtg.tables.columns import Base
@@ -46,7 +46,8 @@ class FormatChoice(StrEnum):
 ModelOption = Annotated[
     Path | None,
     typer.Option(
-        help=f"A trained model: its folder, such as RUN/best, or a name. [default: {box.MODEL}]", metavar="DIR|NAME"
+        help=f"A trained model: its folder, such as RUN/best, or a name. [default: {pretrained.MODEL}]",
+        metavar="DIR|NAME",
     ),
 ]
 BeamOption = Annotated[

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import typer
 
-from dtg import __version__, box
+from dtg import __version__, pretrained
 from dtg.cli.interrupts import interruptible
 from dtg.cli.table_options import BaseChoice, FormatChoice
 from dtg.errors import InputError
 from dtg.trees.report import number
 
 if TYPE_CHECKING:
-    from dtg.inference.options import BeamOptions
-    from dtg.inference.surprisal import SentenceSurprisal
     from dtg.model import DecoderModel
+    from dtg.scoring.surprisal import SentenceSurprisal
+    from dtg.search.options import BeamOptions
     from dtg.tables.columns import Column, Row
     from dtg.tables.files import Existing, StreamTable, TableFile
     from dtg.tables.formats import Format
@@ -80,7 +80,7 @@ class Search:
 
     @property
     def options(self) -> BeamOptions:
-        from dtg.inference.options import BeamOptions
+        from dtg.search.options import BeamOptions
 
         return BeamOptions(beam=self.beam, word_beam=self.word_beam)
 
@@ -196,7 +196,7 @@ def grow(
 
 def model_folder(name: Path | None) -> Path:
     """The folder that --model names; without it, that of the model in the box."""
-    return box.find(name or box.MODEL)
+    return pretrained.find(name or pretrained.MODEL)
 
 
 def load_model(folder: Path, device: str) -> DecoderModel:

@@ -21,11 +21,11 @@ from typing import Any, NoReturn
 
 from dtg.cli.tables import load_model
 from dtg.errors import DtgError, InputError, MissingExtraError
-from dtg.inference.options import BeamOptions
-from dtg.inference.sentence import Sentence
-from dtg.inference.surprisal import SentenceSurprisal
-from dtg.inference.surprisals import surprisal_stream
 from dtg.model import DecoderModel
+from dtg.scoring.surprisal import SentenceSurprisal
+from dtg.scoring.surprisals import surprisal_stream
+from dtg.search.options import BeamOptions
+from dtg.text.sentence import Sentence
 from dtg.text.sentences import split_sentences
 
 try:

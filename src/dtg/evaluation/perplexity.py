@@ -16,7 +16,7 @@ import numpy as np
 from dtg.errors import InputError
 from dtg.evaluation.bootstrap import Floats, ratio_interval
 from dtg.evaluation.perplexity_rows import By
-from dtg.inference.marginal import Kind
+from dtg.scoring.marginal import Kind
 from dtg.training.tally import perplexity
 
 KINDS: dict[By, Kind] = {

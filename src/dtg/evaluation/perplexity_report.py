@@ -12,7 +12,7 @@ from dtg.evaluation.perplexity import LEVEL, Measured, Perplexity, Row
 from dtg.evaluation.perplexity_comparison import Difference
 from dtg.evaluation.perplexity_rows import COLUMNS, SENTENCES, By
 from dtg.evaluation.results import results_content, write_results, write_rows, write_text
-from dtg.inference.marginal import Kind
+from dtg.scoring.marginal import Kind
 from dtg.trees.report import number
 
 SIGNS: Mapping[Kind, str] = {"exact": "=", "lower bound": "≤", "estimate": "≈"}  # p at least is perplexity at most

@@ -17,10 +17,10 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from dtg.errors import InputError
-from dtg.inference.options import BeamOptions
-from dtg.inference.proposals import Draws, Proposal, draw
-from dtg.inference.reranking import sentence_generator
-from dtg.inference.tree_sums import by_estimate, by_proposal, score_reachable, why_no_estimate
+from dtg.scoring.proposal import Draws, Proposal, draw
+from dtg.scoring.reranking import sentence_generator
+from dtg.scoring.tree_sums import by_estimate, by_proposal, score_reachable, why_no_estimate
+from dtg.search.options import BeamOptions
 from dtg.tables.columns import Column
 from dtg.trees import DependencyTree
 

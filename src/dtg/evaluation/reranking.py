@@ -22,8 +22,8 @@ from dtg.text.documents import sentence_id
 from dtg.trees import DependencyTree
 
 if TYPE_CHECKING:
-    from dtg.inference.proposals import Proposal
-    from dtg.inference.reranking import Reranking
+    from dtg.scoring.proposal import Proposal
+    from dtg.scoring.reranking import Reranking
 
 WHOSE = ("proposal", "reranked", "oracle")
 MEANINGS = {

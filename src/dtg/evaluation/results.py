@@ -18,7 +18,7 @@ from typing import Any
 
 from dtg.errors import InputError, MissingExtraError
 from dtg.evaluation.work import SETTINGS
-from dtg.files import FORMAT_VERSION, replacing
+from dtg.io.files import FORMAT_VERSION, replacing
 from dtg.tables.columns import Column, Row
 from dtg.tables.formats import Encoder, format_of
 

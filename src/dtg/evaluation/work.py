@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from dtg.errors import InputError
 from dtg.evaluation.processes import Processes
-from dtg.files import differences, replacing
+from dtg.io.files import differences, replacing
 
 Group = TypeVar("Group")
 Rows = list[Any]  # of what JSON can hold

@@ -20,7 +20,7 @@ from dtg.losses import BatchLoss
 from dtg.model.config import HeadName, ModelConfig
 from dtg.model.decoder import Decoder, initialise
 from dtg.model.heads import Allowed, FactoredHead, JointHead
-from dtg.model.layout import Layout
+from dtg.model.packed_keys import Layout
 from dtg.model.precision import finest
 from dtg.model.symbols import Symbols
 from dtg.model.uses import Uses

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from dtg.box import MODEL, WORDS_MODEL
 from dtg.errors import CheckpointError
-from dtg.files import CONFIG, WEIGHTS
+from dtg.io.files import CONFIG, WEIGHTS
+from dtg.io.saved import check_config, hash_of, load_weights, read_json, save_weights, write_config
 from dtg.model.config import ModelConfig
 from dtg.model.symbols import Symbols
-from dtg.trained import check_config, hash_of, load_weights, read_json, save_weights, write_config
+from dtg.pretrained import MODEL, WORDS_MODEL
 
 if TYPE_CHECKING:
     from dtg.model.model import DecoderModel

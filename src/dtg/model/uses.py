@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, cast
 from dtg.errors import InputError
 
 if TYPE_CHECKING:
-    from dtg.inference.generating import GeneratedSentence
-    from dtg.inference.marginal import Marginal
-    from dtg.inference.marginalize import How
-    from dtg.inference.proposals import Proposal
-    from dtg.inference.reranking import Reranking
-    from dtg.inference.state import BeamState, ScoredTree
-    from dtg.inference.surprisal import SentenceSurprisal
-    from dtg.inference.surprisals import GivenSentence
     from dtg.model.model import DecoderModel
+    from dtg.scoring.marginal import Marginal
+    from dtg.scoring.marginalize import How
+    from dtg.scoring.proposal import Proposal
+    from dtg.scoring.reranking import Reranking
+    from dtg.scoring.surprisal import SentenceSurprisal
+    from dtg.scoring.surprisals import GivenSentence
+    from dtg.search.generation import GeneratedSentence
+    from dtg.search.state import BeamState, ScoredTree
     from dtg.trees import DependencyTree
 
 
@@ -28,7 +28,7 @@ class Uses:
 
     def score(self, trees: Sequence[DependencyTree], constrained: bool | None = None) -> list[float]:
         """log p(x, y) of each tree, in nats. Trees of one sentence, or of similar ones, share what they have in common."""
-        from dtg.inference.tree_scores import score_trees
+        from dtg.scoring.tree_scores import score_trees
 
         model = cast("DecoderModel", self)
         if model.tokenizer is None:
@@ -39,16 +39,16 @@ class Uses:
 
     def begin(self, beam: int = 300, **options: Any) -> BeamState:
         """A word-synchronous beam search before the first word; `options` are those of `BeamOptions`."""
-        from dtg.inference.options import BeamOptions
-        from dtg.inference.search import Search
-        from dtg.inference.state import BeamState
+        from dtg.search.beam_search import Search
+        from dtg.search.options import BeamOptions
+        from dtg.search.state import BeamState
 
         search = Search(cast("DecoderModel", self), BeamOptions.of(beam=beam, **options))
         return BeamState(search, search.begin())
 
     def parse(self, sentence: GivenSentence, beam: int = 300, **options: Any) -> ScoredTree:
         """The best tree that a beam search finds for a text or for words, with log p(words, tree)."""
-        from dtg.inference.surprisals import as_sentence
+        from dtg.scoring.surprisals import as_sentence
 
         state = self.begin(beam, **options)
         for word in as_sentence(sentence).words:
@@ -70,8 +70,8 @@ class Uses:
         self, sentences: Iterable[GivenSentence], beam: int = 300, ends: bool = True, **options: Any
     ) -> Iterator[SentenceSurprisal]:
         """The same one by one, in order, as soon as they are known."""
-        from dtg.inference.options import BeamOptions
-        from dtg.inference.surprisals import surprisal_stream
+        from dtg.scoring.surprisals import surprisal_stream
+        from dtg.search.options import BeamOptions
 
         return surprisal_stream(cast("DecoderModel", self), sentences, BeamOptions.of(beam=beam, **options), ends)
 
@@ -96,10 +96,10 @@ class Uses:
         Temperature 1 draws from the model as it is, 0 takes what is most probable; `top_k` and `top_p` limit the pieces
         that words are drawn from. `beam` is for the prompt, whose parse is drawn too.
         """
-        from dtg.inference.generating import generate_sentences
-        from dtg.inference.options import BeamOptions
-        from dtg.inference.sampling import Sampling
-        from dtg.inference.surprisals import as_sentence
+        from dtg.scoring.surprisals import as_sentence
+        from dtg.search.generation import generate_sentences
+        from dtg.search.options import BeamOptions
+        from dtg.search.sampling import Sampling
 
         words = () if prompt is None else as_sentence(prompt).words
         sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
@@ -115,15 +115,15 @@ class Uses:
         )
 
     def marginal(self, sentence: str | Sequence[str], how: How = "auto", **options: Any) -> Marginal:
-        """What is known about log p(x): exact, a lower bound or an estimate; see `dtg.inference.marginalize`."""
-        from dtg.inference.marginalize import marginalize
+        """What is known about log p(x): exact, a lower bound or an estimate; see `dtg.scoring.marginalize`."""
+        from dtg.scoring.marginalize import marginalize
 
         return marginalize(cast("DecoderModel", self), sentence, how, **options)
 
     def rerank(
         self, sentence: GivenSentence, proposal: Proposal | Sequence[DependencyTree], trees: int = 300, **options: Any
     ) -> Reranking:
-        """The proposal's trees of a text or words, by log p(words, tree); `options` are those of `dtg.inference.reranking`."""
-        from dtg.inference.reranking import rerank
+        """The proposal's trees of a text or words, by log p(words, tree); `options` are those of `dtg.scoring.reranking`."""
+        from dtg.scoring.reranking import rerank
 
         return rerank(cast("DecoderModel", self), sentence, proposal, trees=trees, **options)

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 
 from dtg.errors import InputError
-from dtg.parser.batch import Numbers, TreeBatch, WordBatch, pad
 from dtg.parser.config import ParserConfig
-from dtg.parser.pieces import Pieces
-from dtg.parser.vocabulary import UNKNOWN, Vocabulary, tags_of
+from dtg.parser.network.batch import Numbers, TreeBatch, WordBatch, pad
+from dtg.parser.network.subwords import Pieces
+from dtg.parser.network.vocabulary import UNKNOWN, Vocabulary, tags_of
 from dtg.trees import DependencyTree, require_projective
 
 NO_LABEL = -1

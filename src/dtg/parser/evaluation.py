@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dtg.parser.vocabulary import tags_of
+from dtg.parser.network.vocabulary import tags_of
 from dtg.trees import DependencyTree
 
 if TYPE_CHECKING:

@@ -16,14 +16,14 @@ from torch.nn import functional
 
 from dtg.errors import ConfigError
 from dtg.losses import BatchLoss
-from dtg.parser.batch import TreeBatch, WordBatch
-from dtg.parser.biaffine import ArcScorer, LabelScorer
 from dtg.parser.config import ParserConfig
-from dtg.parser.crf import ProjectiveCRF
+from dtg.parser.crf.projective import ProjectiveCRF
 from dtg.parser.data import NO_LABEL
-from dtg.parser.encoder import create_encoder
+from dtg.parser.network.batch import TreeBatch, WordBatch
+from dtg.parser.network.biaffine import ArcScorer, LabelScorer
+from dtg.parser.network.encoder import create_encoder
+from dtg.parser.network.vocabulary import Vocabulary
 from dtg.parser.uses import Find, Labels, ParsedTree, Uses, as_trees
-from dtg.parser.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

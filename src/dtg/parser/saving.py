@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from dtg.errors import CheckpointError
-from dtg.files import CONFIG, WEIGHTS, replacing
+from dtg.io.files import CONFIG, WEIGHTS, replacing
+from dtg.io.saved import check_config, hash_of, load_weights, read_json, save_weights, write_config
 from dtg.parser.config import ParserConfig
-from dtg.parser.pieces import Pieces
-from dtg.parser.vocabulary import Vocabulary
-from dtg.trained import check_config, hash_of, load_weights, read_json, save_weights, write_config
+from dtg.parser.network.subwords import Pieces
+from dtg.parser.network.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from dtg.parser.model import BiaffineParser

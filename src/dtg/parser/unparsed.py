@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dtg.errors import InputError
-from dtg.inference.sentence import Sentence
 from dtg.parser.uses import ParsedTree
 from dtg.tables.items import Item, Lines, OneText, decoded, sentence_of
+from dtg.text.sentence import Sentence
 from dtg.trees import format_conllu
 from dtg.trees.conllu import COLUMNS, DEPREL, FORM, HEAD, sentence_blocks
 from dtg.trees.tree import Source

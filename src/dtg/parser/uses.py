@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from dtg.errors import InputError
-from dtg.inference.proposals import Draws
-from dtg.parser.crf import ProjectiveCRF
-from dtg.parser.results import TreeList
+from dtg.parser.crf.projective import ProjectiveCRF
+from dtg.parser.crf.results import TreeList
+from dtg.scoring.proposal import Draws
 from dtg.text.words import checked_words
 from dtg.trees import DependencyTree
 
@@ -92,7 +92,7 @@ class Uses(ABC):
         return search(self, sentences, k, lambda crf: crf.sample_without_replacement(k, generator))
 
     def propose(self, words: Sequence[str], count: int, generator: torch.Generator) -> Draws:
-        """What `dtg.inference.proposals.Proposal` asks for: different trees, drawn without replacement."""
+        """What `dtg.scoring.proposal.Proposal` asks for: different trees, drawn without replacement."""
         found = self.sample_without_replacement(words, count, generator)
         return Draws(
             tuple(parsed.tree for parsed in found),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from dtg.errors import InputError
-from dtg.files import check_choice
+from dtg.io.files import check_choice
 from dtg.tables.columns import Column, Row, Value
 
 Format = Literal["csv", "tsv", "jsonl", "parquet"]

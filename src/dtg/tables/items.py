@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar
 
 from dtg.errors import InputError
-from dtg.inference.sentence import Sentence
+from dtg.text.sentence import Sentence
 from dtg.trees import DependencyTree
 
 Content = TypeVar("Content", covariant=True)

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from dtg.errors import MissingExtraError
-from dtg.files import replacing
+from dtg.io.files import replacing
 from dtg.tables.columns import Column
 from dtg.tables.sidecar import Sidecar
 

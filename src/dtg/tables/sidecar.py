@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import InputError
-from dtg.files import FORMAT_VERSION, differences, replacing
+from dtg.io.files import FORMAT_VERSION, differences, replacing
 from dtg.tables.columns import Column
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dtg.errors import CorpusError, InputError
-from dtg.files import force_to_disk
+from dtg.io.files import force_to_disk
 
 
 @contextmanager

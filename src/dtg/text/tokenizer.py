@@ -18,7 +18,7 @@ from sentencepiece import SentencePieceProcessor
 from torch import Tensor
 
 from dtg.errors import TokenizerError
-from dtg.files import replacing
+from dtg.io.files import replacing
 from dtg.text.tokenizer_training import TokenizerTraining, train_model
 
 WORD_START = "\u2581"

@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from dtg.errors import CheckpointError
-from dtg.files import FORMAT_VERSION
+from dtg.io.files import FORMAT_VERSION
 from dtg.training.folders import remove_whole, whole_folder
 
 STATE = "state.json"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dtg.files import force_to_disk
+from dtg.io.files import force_to_disk
 
 PARTIAL = ".partial"
 ASIDE = ".old"

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dtg.files import FORMAT_VERSION
+from dtg.io.files import FORMAT_VERSION
 
 
 class Log:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from dtg.errors import InputError, MissingExtraError
-from dtg.files import check_choice
+from dtg.io.files import check_choice
 
 if TYPE_CHECKING:
     from accelerate import Accelerator

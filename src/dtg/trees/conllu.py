@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from dtg.errors import InputError, RootCountError, TreebankError, TreeError
-from dtg.files import check_choice, replacing
+from dtg.io.files import check_choice, replacing
 from dtg.trees.report import Skipped, TreebankReport
 from dtg.trees.tree import DependencyTree, Source
 

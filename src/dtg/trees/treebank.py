@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from dtg.errors import NonProjectiveError, TreebankError
-from dtg.files import check_choice
+from dtg.io.files import check_choice
 from dtg.trees.conllu import Roots, read_conllu
 from dtg.trees.projective import projectivize
 from dtg.trees.report import Skipped, TreebankReport

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from dtg.evaluation.blimp.lines import Pair
 from dtg.evaluation.blimp.pairs import PairSet
 from dtg.evaluation.blimp.scored import ScoredPair
-from dtg.inference.proposals import Draws, Proposal, draw
-from dtg.inference.reranking import sentence_generator
-from dtg.inference.sentence import Sentence
-from dtg.inference.tree_sums import log_sum, score_reachable
+from dtg.scoring.proposal import Draws, Proposal, draw
+from dtg.scoring.reranking import sentence_generator
+from dtg.scoring.tree_sums import log_sum, score_reachable
+from dtg.text.sentence import Sentence
 
 if TYPE_CHECKING:
     from dtg.model import DecoderModel

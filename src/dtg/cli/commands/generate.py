@@ -1,0 +1,87 @@
+"""`dtg generate`: sentences that a model makes up, with their trees."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from dtg.cli.table_options import BeamOption, DeviceOption, ModelOption
+from dtg.cli.tables import load_model, model_folder
+from dtg.errors import InputError
+from dtg.io.files import replacing
+
+if TYPE_CHECKING:
+    from dtg.search.generation import GeneratedSentence
+
+
+def generate(
+    model: ModelOption = None,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many sentences.")] = 1,
+    prompt: Annotated[str, typer.Option(help="How they begin.", metavar="TEXT")] = "",
+    temperature: Annotated[
+        float, typer.Option(min=0.0, help="1 draws from the model as it is, less is safer, 0 takes the most probable.")
+    ] = 1.0,
+    top_k: Annotated[int | None, typer.Option(min=1, help="Draw words only among so many pieces.")] = None,
+    top_p: Annotated[
+        float, typer.Option(help="Draw words only among the likeliest pieces that together have this probability.")
+    ] = 1.0,
+    max_words: Annotated[
+        int, typer.Option(min=1, help="Let sentences have no more words; their trees then close.")
+    ] = 60,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same sentences.")] = 0,
+    draw: Annotated[bool, typer.Option("--draw", help="Draw the trees instead of printing CoNLL-U.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write to a file instead.", metavar="FILE")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out if it exists.")] = False,
+    beam: BeamOption = 300,
+    device: DeviceOption = "cpu",
+) -> None:
+    """Sentences that a model makes up, each with its tree, as CoNLL-U; models without trees give plain text.
+
+    dtg generate --model run/best --count 5 --temperature 0.8
+
+    dtg generate --model run/best --prompt "The dog" --draw
+
+    --beam is for the prompt, whose parse is drawn too.
+    """
+    if out is not None and out.exists() and not overwrite:
+        raise InputError(f"{out} exists. Pass --overwrite to replace it, or write to another file.")
+    loaded = load_model(model_folder(model), device)
+    sentences = loaded.generate_stream(
+        count,
+        prompt=prompt or None,
+        temperature=temperature,
+        top_k=top_k,
+        top_p=top_p,
+        max_words=max_words,
+        seed=seed,
+        beam=beam,
+    )
+    if out is None:
+        for sentence in sentences:
+            typer.echo(written(sentence, draw=draw), nl=False)
+        return
+    console = Console(stderr=True)
+    shown = track(sentences, "generating", count, console=console, transient=True, disable=not console.is_terminal)
+    with replacing(out) as temporary, temporary.open("w", encoding="utf-8") as file:
+        for sentence in shown:
+            file.write(written(sentence, draw=draw))
+
+
+def written(sentence: GeneratedSentence, *, draw: bool) -> str:
+    """A sentence as text, with what is known of it."""
+    from dtg.trees.conllu import format_conllu
+    from dtg.trees.drawing import draw_tree
+
+    if sentence.tree is None:
+        return " ".join(sentence.words) + "\n"
+    if draw:
+        return draw_tree(sentence.words, sentence.tree.heads) + "\n\n"
+    comments = [f"# text = {' '.join(sentence.words)}", f"# log_probability = {sentence.log_probability:.6f}"]
+    if not sentence.complete:
+        comments.append("# the limit of words was reached")
+    return "\n".join(chain(comments, [format_conllu(sentence.tree)]))

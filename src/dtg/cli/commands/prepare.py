@@ -1,0 +1,173 @@
+"""`dtg prepare`: treebanks and text to a corpus that models are trained on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from dtg.cli.commands.parse import ParserOption, parser_folder
+from dtg.cli.commands.train_parser import HELD_OUT
+from dtg.cli.interrupts import interruptible
+from dtg.cli.options import (
+    NonProjectiveChoice,
+    NonProjectiveOption,
+    RootsChoice,
+    RootsOption,
+    SkipInvalidOption,
+    list_skipped,
+    with_progress,
+)
+from dtg.cli.prepare_text import TextParsing, check_text, is_text
+from dtg.cli.table_options import DeviceOption, TokenizedOption
+from dtg.errors import InputError
+from dtg.trees import Skipped
+
+if TYPE_CHECKING:
+    from dtg.text import Corpus
+
+SEVERAL = ("--train", "--dev", "--test", "--text")
+SOME = "treebanks (.conllu, .conll, .gz) or text (.txt, .txt.gz)"
+
+
+class SeveralFiles(TyperCommand):
+    """A command where `--train`, `--dev`, `--test` and `--text` take all files that follow: `--train *.conllu --dev a.txt`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, repeat_options(args))
+
+
+def repeat_options(args: list[str]) -> list[str]:
+    """`--train a b` as `--train a --train b`, which is what the parser knows."""
+    repeated, option, has_value = list[str](), "", False
+    for arg in args:
+        if arg.startswith("-"):
+            option, is_given, _ = arg.partition("=")
+            option, has_value = option if option in SEVERAL else "", bool(is_given)
+        elif option:
+            repeated += [option] if has_value else []
+            has_value = True
+        repeated.append(arg)
+    return repeated
+
+
+def prepare(
+    out: Annotated[Path, typer.Option(help="The folder to make.", metavar="DIR")],
+    train: Annotated[list[Path] | None, typer.Option(help=f"What to train on: {SOME}.", metavar="FILE...")] = None,
+    text: Annotated[
+        list[Path] | None, typer.Option(help="Text to train on, whatever the files are called.", metavar="FILE...")
+    ] = None,
+    dev: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help=f"What to follow training with: {SOME}. Without it, one document in {HELD_OUT} of the text is kept for that "
+            f"(one sentence in {HELD_OUT}, if there are fewer documents).",
+            metavar="FILE...",
+        ),
+    ] = None,
+    test: Annotated[
+        list[Path] | None, typer.Option(help=f"What to look at once, at the end: {SOME}.", metavar="FILE...")
+    ] = None,
+    parser: ParserOption = None,
+    tokenized: TokenizedOption = False,
+    paragraphs: Annotated[
+        bool, typer.Option("--paragraphs", help="The text has a paragraph on each line: split it into sentences.")
+    ] = False,
+    longest: Annotated[
+        int, typer.Option(min=1, help="Leave out longer sentences of text; they are counted and listed.")
+    ] = 150,
+    vocabulary: Annotated[
+        int, typer.Option(min=1, help="How many pieces the tokenizer may have; it has fewer if the text is small.")
+    ] = 8192,
+    tokenizer: Annotated[
+        Path | None, typer.Option(help="Use this SentencePiece model instead of training one.", metavar="FILE.model")
+    ] = None,
+    nonprojective: NonProjectiveOption = NonProjectiveChoice.lift,
+    roots: RootsOption = RootsChoice.error,
+    skip_invalid: SkipInvalidOption = False,
+    device: DeviceOption = "cpu",
+) -> None:
+    """Train a tokenizer, encode treebanks and text, and write all as a folder for dtg train.
+
+    dtg prepare --train en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --out ewt
+
+    dtg prepare --text corpus.txt --dev en_ewt-ud-dev.conllu --out corpus
+
+    Text has a sentence on each line, and an empty line after each document. It gets its trees from the parser; they are
+    kept in DIR.parsed. Run again on the same files with the same options, the command goes on where it was interrupted,
+    or finds its work done. docs/text.md describes the folder.
+    """
+    from dtg.parser.textfiles import TextReading
+    from dtg.text import Reading, prepare_corpus
+
+    check_text(text or [])
+    given = {"train": train or [], "dev": dev or [], "test": test or []}
+    treebanks = {split: [path for path in files if not is_text(path)] for split, files in given.items()}
+    texts = {split: [path for path in files if is_text(path)] for split, files in given.items()}
+    texts["train"] += text or []
+    texts = {split: files for split, files in texts.items() if files}
+    reading = Reading(nonprojective.policy, roots.policy, skip_invalid)
+    of_text = TextReading(tokenized, paragraphs, longest)
+    if not texts and (parser is not None or of_text != TextReading()):
+        raise InputError("--parser, --tokenized, --paragraphs and --longest are about text, and none is given.")
+    parsing = TextParsing(texts, out, of_text, parser_folder(parser), device, holds_out=not dev and "train" in texts)
+    with interruptible():
+        prepared = prepare_corpus(
+            treebanks,
+            out,
+            vocabulary=vocabulary,
+            tokenizer=tokenizer,
+            reading=reading,
+            text=parsing.plain_text() if texts else None,
+            progress=with_progress,
+        )
+    if prepared.was_there:
+        typer.echo(f"dtg: {out} was made of the same files with the same options; nothing to do.", err=True)
+    show(prepared.corpus)
+
+
+def show(corpus: Corpus) -> None:
+    """What is in the corpus on the output stream; what was changed or left out on the error stream."""
+    for name, split in corpus.manifest["splits"].items():
+        counts = split["counts"]
+        typer.echo(
+            f"{name:5}  {counts['sentences']:,} sentences, {counts['words']:,} words, {counts['pieces']:,} pieces "
+            f"({counts['pieces'] / counts['words']:.2f} a word), {counts['documents']:,} documents"
+        )
+        for change in changes(counts):
+            typer.echo(f"dtg: {name}: {change}.", err=True)
+        list_skipped([Skipped(**left_out) for left_out in split["skipped"]], f"{corpus.folder}/manifest.json")
+    typer.echo(f"pieces {corpus.tokenizer.size:,} in {corpus.folder / corpus.manifest['tokenizer']['file']}")
+    for note in tokenizer_notes(corpus):
+        typer.echo(f"dtg: tokenizer: {note}.", err=True)
+
+
+def changes(counts: dict[str, int]) -> list[str]:
+    """What happened to a split's trees; what did not happen is not mentioned."""
+    told = {
+        f"lifted {counts['lifted_arcs']:,} crossing arcs in {counts['lifted_sentences']:,} sentences": "lifted_arcs",
+        f"attached {counts['reattached_roots']:,} further roots to the first": "reattached_roots",
+        f"{counts['beyond_arc_swift_limit']:,} sentences have arcs farther than arc-swift's limit of "
+        f"{counts['arc_swift_limit']}": "beyond_arc_swift_limit",
+        f"left out {counts['skipped']:,} sentences": "skipped",
+    }
+    return [line for line, name in told.items() if counts[name]]
+
+
+def tokenizer_notes(corpus: Corpus) -> list[str]:
+    """What was not as asked for in training the tokenizer."""
+    training = corpus.manifest["tokenizer"]["training"]
+    if training is None:
+        return []
+    notes = []
+    if corpus.tokenizer.size < training["requested_size"]:
+        notes.append(f"{training['requested_size']:,} pieces were asked for, but the text is too small for so many")
+    if training["sampled_words"] < training["words"]:
+        notes.append(f"trained on an even sample of {training['sampled_words']:,} of {training['words']:,} words")
+    if training["rare_words_let_go"]:
+        notes.append(f"{training['rare_words_let_go']:,} occurrences of the rarest words were not counted")
+    if training["words_left_out"]:
+        notes.append(f"{training['words_left_out']:,} words were too long, or hold characters that are reserved")
+    return notes

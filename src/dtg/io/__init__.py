@@ -1,0 +1,1 @@
+"""Files: atomic writes, and trained models on disk."""

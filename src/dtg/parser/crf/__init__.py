@@ -1,0 +1,1 @@
+"""The projective CRF: partition function, marginals, best trees, samples."""

@@ -1,0 +1,1 @@
+"""What scores arcs: words to vectors, vectors to arc and label scores."""

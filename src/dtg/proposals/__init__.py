@@ -1,0 +1,1 @@
+"""Trees from elsewhere to sum over: files of trees, spaCy pipelines."""

@@ -1,0 +1,71 @@
+"""What is known of a sentence word by word: surprisal and what comes with it, in nats; a pandas frame of it on request.
+
+    surprisals[i] = -log p(word i | words before it);  their sum and the end's are -log p(x)
+
+docs/surprisal.md explains each quantity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dtg.errors import MissingExtraError
+from dtg.scoring.columns import SURPRISAL_COLUMNS, Per, surprisal_rows
+from dtg.tables.columns import UNITS, Base
+from dtg.text.sentence import Sentence
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # no ==: arrays compare element by element
+class SentenceSurprisal:
+    """The columns of one sentence; all arrays are (words,)."""
+
+    sentence: Sentence
+    surprisals: NDArray[np.float64]  # the first word has a value
+    lexical: NDArray[np.float64]
+    structural: NDArray[np.float64]  # lexical + structural = surprisals
+    entropies: NDArray[np.float64]  # over the partial trees in the beam after the word
+    entropy_reductions: NDArray[np.float64]  # the entropy before the word minus that after it
+    stack_depths: NDArray[np.float64]  # the expected number of words on the stack
+    kept: NDArray[np.float64]  # the share of the probability that the search kept at this word
+    pieces: NDArray[np.int64]
+    end_surprisal: float  # of <END>
+    log_probability: float  # log p(x)
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            assert not isinstance(value, np.ndarray) or value.shape == (len(self.sentence),), field.name
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.sentence.words
+
+    def to_frame(
+        self, *, base: Base = "e", per: Per = "word", end: bool = False, sentence_id: int = 1
+    ) -> pandas.DataFrame:
+        """The rows that `dtg surprisal` writes, in nats unless `base` is "2"; `frame.attrs["unit"]` says which.
+
+        Several sentences: `pandas.concat(r.to_frame(sentence_id=i) for i, r in enumerate(results, start=1))`.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError("pandas", "tables", "to_frame") from None
+        rows = surprisal_rows(self, sentence_id, base=base, per=per, end=end)
+        # <END> has no pieces and no place: whole numbers that may be missing have a type of their own in pandas.
+        types: dict[type, Any] = {int: "Int64" if end else "int64", float: "float64", str: object}
+        frame = pandas.DataFrame(
+            {
+                column.name: pandas.Series([row[place] for row in rows], dtype=types[column.kind])
+                for place, column in enumerate(SURPRISAL_COLUMNS)
+            }
+        )
+        frame.attrs["unit"] = UNITS[base]
+        return frame

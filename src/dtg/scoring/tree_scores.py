@@ -1,0 +1,77 @@
+"""log p(x, y) of many trees: trees with the pieces of their words in, one number each out.
+
+Equal beginnings of derivations are computed once, which is what makes hundreds of trees of one sentence cheap: trees that
+are near each other share about half of their rows. Trees of different sentences share what they have in common too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from dtg.families.trie import Trie, in_order, pack_trie
+from dtg.model.cached_keys import Reach
+from dtg.model.precision import finest
+from dtg.search.evaluator import PREDICTIONS_AT_ONCE
+from dtg.transitions.batch import ActionBatch, SentenceBatch
+
+if TYPE_CHECKING:
+    from dtg.model import DecoderModel
+
+ACTIONS_AT_ONCE = 4_000  # fresh actions in one pass: bounds memory
+
+
+@torch.inference_mode()
+def score_trees(model: DecoderModel, batch: SentenceBatch, constrained: bool) -> list[float]:
+    """log p(x, y) of each tree, in nats."""
+    actions = model.family.system.derive(batch)
+    order, shared = in_order(actions)
+    lengths: list[int] = actions.offsets.diff().tolist()
+    scores = [0.0] * len(order)
+    for some in chunks(lengths, order, shared, ACTIONS_AT_ONCE):
+        # A derivation that shares all its actions with the one before it is the same one.
+        same = [place > 0 and shared[i] == lengths[order[i]] for place, i in enumerate(some)]
+        distinct = [i for i, is_same in zip(some, same, strict=True) if not is_same]
+        trie = pack_trie(
+            model.family,
+            actions,
+            [order[i] for i in distinct],
+            [0, *(shared[i] for i in distinct[1:])],
+            model.root,
+        )
+        totals = iter(trie.totals(evaluate(model, trie, actions, constrained)).tolist())
+        latest = 0.0
+        for i, is_same in zip(some, same, strict=True):
+            latest = latest if is_same else next(totals)
+            scores[order[i]] = latest
+    return scores
+
+
+def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained: bool) -> Tensor:
+    """(fresh actions,) the log-probability of each."""
+    packed = trie.packed
+    reach = Reach.of(packed.attends, packed.relative, packed.keys, lambda layer, keys_values: keys_values)
+    hidden = model.decoder(*model.symbols.read(packed), reach)
+    found = []
+    for rows, places in zip(trie.row.split(PREDICTIONS_AT_ONCE), trie.action.split(PREDICTIONS_AT_ONCE), strict=True):
+        allowed = model.allowed(packed.features.index_select(0, rows)) if constrained else None
+        found.append(model.predict(hidden.index_select(0, rows), actions, places, allowed))
+    return torch.cat(found).to(finest(hidden.device))
+
+
+def chunks(lengths: Sequence[int], order: Sequence[int], shared: Sequence[int], at_once: int) -> Iterator[list[int]]:
+    """Places in the order, together as long as they are few enough; the first of a chunk shares nothing."""
+    some: list[int] = []
+    size = 0
+    for place, derivation in enumerate(order):
+        fresh = lengths[derivation] - shared[place]
+        if some and size + fresh > at_once:
+            yield some
+            some, size = [], 0
+        size += fresh if some else lengths[derivation]
+        some.append(place)
+    if some:
+        yield some

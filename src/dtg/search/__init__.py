@@ -1,0 +1,1 @@
+"""Word-synchronous beam search, generation, and what they keep between words."""

@@ -1,0 +1,69 @@
+"""Word-synchronous beam search (Stern et al. 2017; Hale et al. 2018; paper, section 4.2), word by word.
+
+`begin` gives a search before the first word; `step` takes it one word further, `end` to the sentence's end. A whole
+sentence is a fold of `step`. Several sentences go together in one `Beams`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor
+
+from dtg.search.beams import Beams, at_start
+from dtg.search.evaluator import Evaluator
+from dtg.search.expansion import Arrivals, explore
+from dtg.search.options import BeamOptions
+from dtg.search.ranking import log_sums
+from dtg.search.word_step import NextWord, generate
+
+if TYPE_CHECKING:
+    from dtg.model import DecoderModel
+
+
+class Endings(NamedTuple):
+    """Complete derivations of every sentence."""
+
+    log_probability: Tensor  # (sentences,) log p(x), as far as the search found it
+    score: Tensor  # (derivations,) log p(x, y)
+    beam: Tensor  # (derivations,) which sentence, ascending; the best derivation first
+    parent: Tensor  # (derivations,) which hypothesis it comes from
+    actions: Tensor  # (derivations, longest) what it did after the last word
+
+
+class Search:
+    """A model and the limits of a search. `rows_evaluated` says how much has been computed so far."""
+
+    def __init__(self, model: DecoderModel, options: BeamOptions) -> None:
+        self.options = options
+        self.evaluator = Evaluator(model, options)
+
+    @property
+    def rows_evaluated(self) -> int:
+        return self.evaluator.rows_evaluated
+
+    @torch.inference_mode()
+    def begin(self) -> Beams:
+        """One sentence before its first word."""
+        return at_start(*self.evaluator.begin())
+
+    @torch.inference_mode()
+    def arrive(self, beams: Beams) -> Arrivals:
+        """The ways to arrive at the next word, whatever it is."""
+        return explore(self.evaluator, self.options, beams, ending=False)
+
+    @torch.inference_mode()
+    def step(self, beams: Beams, arrivals: Arrivals, words: Sequence[NextWord]) -> Beams:
+        """Go on with these words, of which each sentence may have several; the result has a sentence for each."""
+        return generate(self.evaluator, self.options, beams, arrivals, words)
+
+    @torch.inference_mode()
+    def end(self, beams: Beams) -> Endings:
+        """Complete every sentence."""
+        used = beams.arena.used
+        found = explore(self.evaluator, self.options, beams, ending=True)
+        beams.arena.used = used  # nothing goes on from a sentence's end
+        total = log_sums(found.arrival, found.beam, beams.count)
+        return Endings(total, found.arrival, found.beam, found.parent, found.actions)

@@ -1,0 +1,55 @@
+"""How a beam search is limited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from dtg.errors import InputError
+from dtg.io.files import check_choice
+from dtg.transitions.rules import DERIVATIONS, Derivations
+
+SENTENCES_TOGETHER = (32, 256)
+HYPOTHESES_TOGETHER = 2_560
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeamOptions:
+    """What a search keeps. Larger numbers take longer and lose less; `kept` in the results says how much was lost."""
+
+    beam: int = 300  # hypotheses that arrive at each word: the most probable ways to get there
+    word_beam: int | None = None  # of these, how many are kept once the word is known; a third of them by default
+    fast_track: int = (
+        0  # hypotheses that shift after 0, 1, 2, ... actions that arrive whatever their rank, for each number
+    )
+    max_actions: int | None = None  # arcs and POPs between two words; no limit by default
+    derivations: Derivations = "canonical"
+    constrained: bool | None = None  # None: as the model was made
+
+    @classmethod
+    def of(cls, **options: Any) -> BeamOptions:
+        """From keywords that a user gave; one that is not known is named."""
+        known = [field.name for field in fields(cls)]
+        if unknown := [name for name in options if name not in known]:
+            raise InputError(f"a search has no option {', '.join(unknown)}. Known: {', '.join(known)}.")
+        return cls(**options)
+
+    def __post_init__(self) -> None:
+        for name, least in (("beam", 1), ("word_beam", 1), ("fast_track", 0), ("max_actions", 0)):
+            value = getattr(self, name)
+            if value is None and name in ("word_beam", "max_actions"):
+                continue
+            if type(value) is not int or value < least:
+                raise InputError(f"{name} is {value!r}; a whole number of at least {least} is expected.")
+        check_choice("derivations", self.derivations, DERIVATIONS)
+
+    @property
+    def words_kept(self) -> int:
+        """The word beam, or its default."""
+        return max(1, self.beam // 3) if self.word_beam is None else self.word_beam
+
+    @property
+    def sentences_together(self) -> int:
+        """How many sentences to hand to a search at a time; the narrower its beam, the more make its passes worthwhile."""
+        least, most = SENTENCES_TOGETHER
+        return min(most, max(least, HYPOTHESES_TOGETHER // self.beam))

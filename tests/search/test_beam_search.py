@@ -1,0 +1,352 @@
+"""Beam search against brute force: with room for every derivation it is exact, without it is a bound."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+import torch
+
+from dtg import DependencyTree, families
+from dtg.errors import InputError, UnknownNameError
+from dtg.model import DecoderModel
+from dtg.model.heads import GENERATE, FactoredHead
+from dtg.scoring.tree_scores import score_trees
+from dtg.search import expansion as exploring
+from dtg.search.evaluator import Evaluator
+from dtg.search.expansion import Agenda, Pool, ways_at_once
+from dtg.search.options import BeamOptions
+from dtg.search.state import BeamState
+from dtg.transitions import Operation
+from tests.model.test_model import tiny
+from tests.model.test_released import IDS, released_weights
+from tests.search.brute import log_sum, prefix_log_probability, sentence_log_probability
+from tests.twins import every_projective_tree
+
+EVERYTHING: dict[str, Any] = {"beam": 10_000, "word_beam": 10_000}
+WITH_TREES = ["dtg", "dtg-eager", "dtg-swift", "txl-trans"]
+
+
+def random_pieces(words: int, chance: random.Random) -> list[list[int]]:
+    """Words that begin with a piece below 8 and may go on with others."""
+    return [
+        [chance.randrange(8), *(chance.randrange(8, 12) for _ in range(chance.choice([0, 0, 0, 1, 2])))]
+        for _ in range(words)
+    ]
+
+
+def states(model: DecoderModel, pieces: list[list[int]], **options: Any) -> list[BeamState]:
+    """The states after 0, 1, 2, ... words."""
+    found = [model.begin(**options)]
+    for word in pieces:
+        found.append(found[-1].step_ids(word))
+    return found
+
+
+def exact(model: DecoderModel, pieces: list[list[int]], constrained: bool = True) -> float:
+    """The sum over all trees; they are scored as a trie, which has tests of its own."""
+    words = tuple(f"w{i}" for i in range(len(pieces)))
+    every = every_projective_tree(len(pieces)) if model.family.system.builds_trees else [tuple(range(len(pieces)))]
+    trees = [DependencyTree(words, heads) for heads in every]
+    return log_sum(score_trees(model, model.encode(trees, [pieces] * len(trees)), constrained))
+
+
+@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("head", ["factored", "joint"])
+def test_prefixes_and_sentences_equal_brute_force(family: str, head: str) -> None:
+    model = tiny(family, head=head)
+    pieces = [[1], [2, 9, 8], [3], [4, 10]]
+    for constrained in (True, False):
+        found = states(model, pieces, constrained=constrained, **EVERYTHING)
+        for number in range(1, len(pieces) + 1):
+            expected = prefix_log_probability(model, pieces[:number], constrained)
+            assert found[number].log_probability == pytest.approx(expected, rel=1e-10)
+            assert found[number].kept == pytest.approx(1.0)
+        expected = sentence_log_probability(model, pieces, constrained)
+        assert found[-1].end().log_probability == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("family", families.FAMILIES)
+def test_equal_to_enumeration(family: str) -> None:
+    chance = random.Random(7)
+    for seed in range(6):
+        model = tiny(family, seed=seed)
+        pieces = random_pieces(chance.randint(1, 5), chance)
+        found = states(model, pieces, **EVERYTHING)[-1].end()
+        assert found.log_probability == pytest.approx(exact(model, pieces), rel=1e-11)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", families.FAMILIES)
+def test_equal_to_enumeration_on_hundreds_of_sentences(family: str) -> None:
+    chance = random.Random(8)
+    for seed in range(30):
+        model = tiny(family, seed=seed, head=chance.choice(["factored", "joint"]))
+        for constrained in (True, False):
+            pieces = random_pieces(chance.randint(1, 6), chance)
+            found = states(model, pieces, constrained=constrained, **EVERYTHING)[-1].end()
+            assert found.log_probability == pytest.approx(exact(model, pieces, constrained), rel=1e-11)
+
+
+@pytest.mark.parametrize("family", WITH_TREES)
+def test_pruned_beams_are_lower_bounds(family: str) -> None:
+    chance = random.Random(9)
+    pruned_some = False
+    for seed in range(8):
+        model = tiny(family, seed=seed)
+        pieces = random_pieces(5, chance)
+        whole = states(model, pieces, **EVERYTHING)
+        for options in (
+            {"beam": 1},
+            {"beam": 3, "word_beam": 2},
+            {"beam": 20, "word_beam": 4},
+            {"beam": 8, "word_beam": 20},
+        ):
+            some = states(model, pieces, **options)
+            for pruned, full in zip(some, whole, strict=True):
+                assert pruned.log_probability <= full.log_probability + 1e-12
+                assert 0.0 < pruned.kept <= 1.0 + 1e-12
+            assert some[-1].end().log_probability <= whole[-1].end().log_probability + 1e-12
+            pruned_some |= some[-1].kept < 0.999
+    assert pruned_some
+
+
+@pytest.mark.parametrize("family", families.FAMILIES)
+def test_surprisals_sum_to_the_sentence(family: str) -> None:
+    model = tiny(family)
+    pieces = random_pieces(6, random.Random(10))
+    for options in (EVERYTHING, {"beam": 12, "word_beam": 3}):
+        found = states(model, pieces, **options)
+        end = found[-1].end()
+        total = sum(state.surprisal for state in found) + end.surprisal
+        assert total == pytest.approx(-end.log_probability, rel=1e-12)
+        for state in found[1:]:
+            assert state.lexical + state.structural == pytest.approx(state.surprisal, rel=1e-9, abs=1e-12)
+            assert state.lexical >= 0.0
+            assert state.structural >= -1e-12
+        reductions = sum(state.entropy_reduction for state in found)
+        assert reductions == pytest.approx(-found[-1].entropy, abs=1e-12)
+
+
+@pytest.mark.parametrize("family", WITH_TREES)
+def test_trees_of_a_whole_beam_are_all_trees_with_their_scores(family: str) -> None:
+    model = tiny(family)
+    pieces = random_pieces(4, random.Random(11))
+    end = states(model, pieces, **EVERYTHING)[-1].end()
+    trees = end.trees(None)
+    assert {scored.tree.heads for scored in trees} == set(every_projective_tree(4))
+    assert len(trees) == 30
+    assert [t.log_probability for t in trees] == sorted((t.log_probability for t in trees), reverse=True)
+    for scored in trees[:5]:
+        alone = model.score_ids(pieces, scored.tree.heads, constrained=True)
+        assert scored.log_probability == pytest.approx(alone, rel=1e-11)
+    assert [t.tree for t in end.trees(3)] == [t.tree for t in trees[:3]]
+
+
+def test_partial_trees() -> None:
+    """After two words of arc-standard there is one partial tree; after three, the first word may have its head."""
+    model = tiny("dtg")
+    found = states(model, [[1], [2], [3]], **EVERYTHING)
+    assert [tree.heads for tree in found[2].trees()] == [(None, None)]
+    trees = found[3].trees(None)
+    # Before the third word: nothing, 1 <- 2, or 1 -> 2.
+    assert {tree.heads for tree in trees} == {(None, None, None), (2, None, None), (None, 1, None)}
+    assert {tree.stack for tree in trees} == {(0, 1, 2, 3), (0, 2, 3), (0, 1, 3)}
+    assert sum(tree.probability for tree in trees) == pytest.approx(1.0)
+    expected = sum(tree.probability * (len(tree.stack) - 1) for tree in trees)
+    assert found[3].stack_depth == pytest.approx(expected)
+    entropy = -sum(tree.probability * math.log(tree.probability) for tree in trees)
+    assert found[3].entropy == pytest.approx(entropy)
+
+
+def test_lexical_and_structural_from_their_definitions() -> None:
+    """Over the states h before the word's GEN: E_posterior[-log p(word | h)] and KL(posterior || prior over h)."""
+    model = tiny("dtg")
+    before = states(model, [[1], [2]], **EVERYTHING)[-1]
+    after = before.step_ids([3])
+    arrivals = before._arrivals
+    prior = (arrivals.arrival - before.log_probability).exp()
+    features = arrivals.lanes.states.features()
+    with torch.inference_mode():
+        piece = torch.full((len(prior),), 3)
+        joint = arrivals.score + before.search.evaluator.piece_log_probability(arrivals.hidden, features, piece)
+    likelihood = (joint - arrivals.arrival).exp()
+    posterior = prior * likelihood / (prior * likelihood).sum()
+    assert after.surprisal == pytest.approx(-float((prior * likelihood).sum().log()))
+    assert after.lexical == pytest.approx(float((posterior * -likelihood.log()).sum()))
+    assert after.structural == pytest.approx(float((posterior * (posterior / prior).log()).sum()))
+    assert float(prior.sum()) < 1.0  # the rest is the probability that the sentence ends here
+
+
+@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("head", ["factored", "joint"])
+@pytest.mark.parametrize("constrained", [True, False])
+def test_probabilities_of_all_next_actions_sum_to_one(
+    family: str, head: str, constrained: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In every state that can be reached with up to three words, on the way to more words and to the end."""
+    model = tiny(family, head=head)
+    evaluated = exploring.prospects
+    reached = Counter[int]()
+
+    def watched(evaluator: Evaluator, new: Pool, before: int, ending: bool) -> tuple[torch.Tensor, Agenda]:
+        features = new.lanes.states.features()
+        choices, _ = evaluator.choices(new.hidden, features, words_left=1)
+        total = choices.exp().sum(1)
+        assert torch.allclose(total, torch.ones_like(total), rtol=1e-10)
+        can_generate = choices[:, GENERATE] > -torch.inf
+        hidden, features = new.hidden[can_generate], features[can_generate]
+        pieces = torch.zeros(len(hidden), dtype=torch.float64)
+        for piece in range(model.config.vocabulary):
+            pieces += evaluator.piece_log_probability(hidden, features, torch.full((len(hidden),), piece)).exp()
+        assert torch.allclose(pieces, choices[can_generate, GENERATE].exp(), rtol=1e-10)
+        if len(hidden):
+            assert torch.allclose(evaluator.pieces(hidden, features).exp().sum(1), torch.ones(len(hidden)).double())
+        reached.update(new.lanes.states.last[:, 0].tolist())
+        return evaluated(evaluator, new, before, ending)
+
+    monkeypatch.setattr(exploring, "prospects", watched)
+    for state in states(model, [[1], [2, 9], [3]], constrained=constrained, **EVERYTHING)[1:]:
+        state.end()
+    operations = set(model.family.system.rules) - {Operation.END}
+    assert set(reached) == {-1, *operations}  # states after every kind of action were met
+
+
+def test_a_model_without_trees_is_surprised_at_words_alone() -> None:
+    state = tiny("txl-tokens").begin().step_ids([1]).step_ids([2, 9])
+    assert (state.lexical, state.structural) == (state.surprisal, 0.0)
+    assert (state.entropy, state.stack_depth, state.kept) == (0.0, 0.0, 1.0)
+
+
+def test_stepping_in_two_directions() -> None:
+    """From one state two words, an end, and a word again: each as if the others had not been."""
+    model = tiny("dtg-eager")
+    options: dict[str, Any] = {"beam": 15, "word_beam": 6}
+    base = states(model, [[1], [2, 8]], **options)[-1]
+    left, ending, right = base.step_ids([3, 9]), base.end(), base.step_ids([4])
+    left_end, right_end = left.step_ids([5]).end(), right.step_ids([6, 10]).end()
+    assert ending.log_probability == states(model, [[1], [2, 8]], **options)[-1].end().log_probability
+    assert left_end.log_probability == states(model, [[1], [2, 8], [3, 9], [5]], **options)[-1].end().log_probability
+    assert right_end.log_probability == states(model, [[1], [2, 8], [4], [6, 10]], **options)[-1].end().log_probability
+
+
+@pytest.mark.parametrize("family", WITH_TREES)
+def test_how_many_are_followed_at_once_changes_nothing(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny(family)
+    pieces = random_pieces(6, random.Random(12))
+    expected = states(model, pieces, beam=16, word_beam=5)[-1].end().log_probability
+    for share, worthwhile in ((1, 0), (16, 0), (16, 64)):
+        monkeypatch.setattr(exploring, "AT_ONCE", share)
+        monkeypatch.setattr(exploring, "WORTHWHILE", worthwhile)
+        found = states(model, pieces, beam=16, word_beam=5)[-1].end().log_probability
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_small_passes_follow_more() -> None:
+    assert [ways_at_once(100, sentences) for sentences in (1, 2, 64)] == [64, 32, 25]
+    assert [ways_at_once(10, sentences) for sentences in (1, 8, 64, 500)] == [10, 8, 2, 2]
+    assert ways_at_once(1, 500) == 1
+
+
+@pytest.mark.parametrize("family", ["dtg", "dtg-eager"])
+def test_all_derivations(family: str) -> None:
+    """With derivations="all", trees are counted once for each derivation, and probabilities are shared among more actions."""
+    model = tiny(family)
+    pieces = [[1], [2], [3, 9], [4]]
+    for constrained in (True, False):
+        end = states(model, pieces, derivations="all", constrained=constrained, **EVERYTHING)[-1].end()
+        expected = sentence_log_probability(model, pieces, constrained, "all")
+        assert end.log_probability == pytest.approx(expected, rel=1e-10)
+        assert len(end.trees(None)) > 30
+
+
+@pytest.mark.parametrize("head", ["factored", "joint"])
+def test_released_models(head: str) -> None:
+    """The last arc and the end are generated as words; the sum over trees is the same."""
+    model = DecoderModel.from_released(released_weights(), IDS, head=head).double()  # type: ignore[arg-type]
+    pieces = [[1], [2, 8], [3], [4]]
+    end = states(model, pieces, **EVERYTHING)[-1].end()
+    assert end.log_probability == pytest.approx(exact(model, pieces, constrained=False), rel=1e-11)
+
+
+def test_no_more_than_so_many_actions_between_words() -> None:
+    model = tiny("dtg")
+    pieces = random_pieces(5, random.Random(13))
+    found = states(model, pieces, max_actions=1, **EVERYTHING)
+    whole = states(model, pieces, **EVERYTHING)
+    assert found[3].log_probability == pytest.approx(whole[3].log_probability)  # no two arcs are possible before
+    assert found[5].log_probability < whole[5].log_probability
+    assert found[5].kept < 1.0
+    none = states(model, pieces, max_actions=0, **EVERYTHING)[-1]
+    assert [tree.heads for tree in none.trees(None)] == [(None,) * 5]
+    assert none.end().log_probability > -math.inf  # at the end the tree closes all the same
+
+
+def test_fast_track_keeps_those_that_shift() -> None:
+    """With a beam of one only the best way arrives; the fast track adds the best after 0, 1, ... actions."""
+    model = tiny("dtg")
+    pieces = random_pieces(5, random.Random(14))
+    narrow = states(model, pieces, beam=1, word_beam=9)[-1]
+    tracked = states(model, pieces, beam=1, word_beam=9, fast_track=2)[-1]
+    assert len(narrow.trees(None)) == 1
+    assert len(tracked.trees(None)) > 1
+    assert tracked.log_probability > narrow.log_probability
+    assert tracked.log_probability <= states(model, pieces, **EVERYTHING)[-1].log_probability
+
+
+@pytest.mark.parametrize("family", ["dtg", "dtg-swift"])
+def test_memory_stays_flat(family: str) -> None:
+    """A long text: as many rows are alive after 100 words as after 40."""
+    model = tiny(family)
+    state = model.begin(beam=10, word_beam=4)
+    alive = []
+    for word in random_pieces(100, random.Random(15)):
+        state = state.step_ids(word)
+        alive.append((state._beams.arena.used, state._beams.arena.table.shape[1], state._beams.lanes.rows.shape[1]))
+    rows, capacity, width = (max(column) for column in zip(*alive[60:], strict=True))
+    early_rows, early_capacity, early_width = (max(column) for column in zip(*alive[15:40], strict=True))
+    assert rows <= 2 * early_rows
+    assert capacity <= 2 * early_capacity
+    assert width <= 2 * early_width
+
+
+def test_deeper_than_the_positions_go() -> None:
+    """A stack of more than 62 words: the farthest share a position, and nothing breaks."""
+    model = tiny("dtg")
+    assert isinstance(model.head, FactoredHead)
+    with torch.no_grad():
+        model.head.outer.bias[GENERATE] = 50.0
+    state = model.begin(beam=2, word_beam=1)
+    for _ in range(70):
+        state = state.step_ids([1])
+    assert state.stack_depth == pytest.approx(70.0)
+    assert state.end().log_probability > -math.inf
+
+
+def test_narrow_beams_take_more_sentences_together() -> None:
+    assert [BeamOptions(beam=beam).sentences_together for beam in (1, 10, 20, 80, 300)] == [256, 256, 128, 32, 32]
+
+
+def test_options_are_checked() -> None:
+    model = tiny("dtg")
+    with pytest.raises(InputError, match="beam is 0; a whole number of at least 1 is expected"):
+        model.begin(beam=0)
+    with pytest.raises(InputError, match=r"word_beam is 2\.5; a whole number"):
+        model.begin(word_beam=2.5)
+    with pytest.raises(InputError, match=r"a search has no option bem\. Known: beam, word_beam, fast_track"):
+        model.begin(bem=3)
+    with pytest.raises(UnknownNameError, match="derivations called 'some'"):
+        model.begin(derivations="some")
+    with pytest.raises(InputError, match="at least one word"):
+        model.begin().end()
+    with pytest.raises(InputError, match="no tokenizer"):
+        model.begin().step("word")
+    with pytest.raises(InputError, match="piece 99 is not in the vocabulary, which has 12 pieces"):
+        model.begin().step_ids([99])
+    with pytest.raises(InputError, match="at least one piece"):
+        model.begin().step_ids([])
+    with pytest.raises(InputError, match="txl-tokens generates words without a tree"):
+        tiny("txl-tokens").begin().step_ids([1]).end().trees()
