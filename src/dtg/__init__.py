@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dtg import pretrained
 from dtg.errors import DtgError
+from dtg.instructions import avoid_broken_amx
 from dtg.threads import sleep_while_waiting
 from dtg.trees import DependencyTree, projectivize, read_conllu, read_treebank, write_conllu
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-sleep_while_waiting()  # has to come before torch is imported
+# Both have to come before torch is imported.
+sleep_while_waiting()
+avoid_broken_amx()
 
 __all__ = [
     "DependencyTree",
