@@ -1,4 +1,4 @@
-"""Every single-root projective tree of so many words: a number of words in, the heads of all of them out.
+"""Enumerates the single-root projective trees of a sentence of a given length.
 
 There are 1, 2, 7, 30, 143, 728, 3,876 and 21,318 of them for 1 to 8 words, five to six times as many with each further
 word: so there is a limit. They are the yardstick for everything that sums over trees.
@@ -21,7 +21,7 @@ Heads = NDArray[np.int64]  # (trees, words of the span): places in the span from
 
 
 def count_projective(words: int) -> int:
-    """How many single-root projective trees so many words have: C(3n - 2, n - 1) / n.
+    """The number of single-root projective trees of n words: C(3n - 2, n - 1) / n.
 
     >>> [count_projective(words) for words in range(1, 9)]
     [1, 2, 7, 30, 143, 728, 3876, 21318]
@@ -46,7 +46,7 @@ def enumerate_projective(words: int) -> list[tuple[int, ...]]:
 
 @cache
 def subtrees(length: int) -> Heads:
-    """Spans of so many words that are one subtree: a top word, and on both sides of it whole dependents."""
+    """Spans of this length that are one subtree: a top word, and on both sides of it whole dependents."""
     found = []
     for top in range(length):
         left, right = pairs(forests(top), shifted(forests(length - 1 - top), top + 1))
@@ -59,7 +59,7 @@ def subtrees(length: int) -> Heads:
 
 @cache
 def forests(length: int) -> Heads:
-    """Spans of so many words that are any number of subtrees side by side, whose top words share a head outside."""
+    """Spans of this length that are any number of subtrees side by side, whose top words share a head outside."""
     if length == 0:
         return np.zeros((1, 0), np.int64)
     parts = (pairs(subtrees(first), shifted(forests(length - first), first)) for first in range(1, length + 1))

@@ -1,0 +1,92 @@
+"""Kinds of tree: what the rest of dtg needs of a tree, whatever it is made of, and the kinds that there are.
+
+Scores, sums, search results and files are about a `Tree`; only transition systems, drawings and readers know more. Trees of
+one sentence are told apart by their `key`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from dtg.trees.conllu import read_conllu, write_conllu
+from dtg.trees.enumeration import LONGEST, count_projective, enumerate_projective
+from dtg.trees.tree import DependencyTree
+
+
+@runtime_checkable
+class Tree(Protocol):
+    """A sentence with a structure over it; immutable, and checked when it is made."""
+
+    @property
+    def words(self) -> tuple[str, ...]: ...
+
+    @property
+    def key(self) -> Hashable:
+        """What tells trees of one sentence apart."""
+
+    def __len__(self) -> int:
+        """The number of words."""
+
+    def draw(self, *, ascii_only: bool = False) -> str:
+        """The tree for a terminal."""
+
+    def picture(self, path: str | Path) -> None:
+        """The tree as an .svg, .png or .pdf file."""
+
+
+class PartialTree(Protocol):
+    """What a hypothesis has built so far."""
+
+    @property
+    def words(self) -> tuple[str, ...]: ...
+
+    @property
+    def probability(self) -> float:
+        """Among the hypotheses in the beam."""
+
+    @property
+    def log_probability(self) -> float:
+        """Of the words and all actions so far, in nats."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartialDependencyTree:
+    """Words with the heads known so far. A head is 0 for `<ROOT>`, None where it is not known yet."""
+
+    words: tuple[str, ...]
+    heads: tuple[int | None, ...]
+    stack: tuple[int, ...]  # words on the stack, bottom to top; 0 is <ROOT>
+    probability: float  # among the hypotheses in the beam
+    log_probability: float  # of the words and all actions so far, in nats
+
+
+@dataclass(frozen=True, slots=True)
+class TreeKind:
+    """One kind of tree: how its trees are read, written, enumerated and counted."""
+
+    name: str
+    type: type[Any]
+    longest: int  # up to this many words, all trees are enumerated
+    enumerate: Callable[[tuple[str, ...]], Iterator[Any]]
+    count: Callable[[int], int]  # of trees of so many words
+    read: Callable[[str | Path], Iterator[Any]]
+    write: Callable[[Iterable[Any], str | Path], int]
+
+
+def every_dependency_tree(words: tuple[str, ...]) -> Iterator[DependencyTree]:
+    """All single-root projective trees of these words."""
+    return (DependencyTree(words, heads) for heads in enumerate_projective(len(words)))
+
+
+DEPENDENCY = TreeKind(
+    name="dependency",
+    type=DependencyTree,
+    longest=LONGEST,
+    enumerate=every_dependency_tree,
+    count=count_projective,
+    read=read_conllu,
+    write=write_conllu,
+)
