@@ -1,4 +1,4 @@
-"""The decoder: rows in, one hidden vector for each row out.
+"""The decoder: embeddings and layers that turn rows into hidden vectors.
 
 Rows are embedded as the sum of what they read, then pass through layers of attention and feed-forward, with
 normalisation after each (post, as released) or before (pre).
@@ -34,10 +34,10 @@ class FeedForward(nn.Module):
 class Layer(nn.Module):
     """Attention, then feed-forward, each with its residual and normalisation."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, channel_size: int) -> None:
         super().__init__()
         self.pre_norm = config.norm == "pre"
-        self.attention = RelativeAttention(config)
+        self.attention = RelativeAttention(config, channel_size)
         self.attention_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON)
         self.feedforward = FeedForward(config)
         self.feedforward_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON)
@@ -55,14 +55,14 @@ class Layer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Embeddings and layers. `tokens` is how many symbols have an embedding."""
+    """Embeddings and layers. `tokens` is how many symbols have an embedding, `channel_size` the values of a view's channel."""
 
-    def __init__(self, config: ModelConfig, tokens: int) -> None:
+    def __init__(self, config: ModelConfig, tokens: int, channel_size: int = 0) -> None:
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(tokens, config.width)
         self.biases = PositionBiases(config) if config.shared_position_biases else None
-        self.layers = nn.ModuleList(Layer(config) for _ in range(config.layers))
+        self.layers = nn.ModuleList(Layer(config, channel_size) for _ in range(config.layers))
         self.final_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON) if config.norm == "pre" else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
 
