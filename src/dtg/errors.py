@@ -14,6 +14,7 @@
     ├── CheckpointError         a checkpoint that is missing or damaged
     ├── TrainingError           a training run that cannot go on
     ├── UnknownNameError        a name that no registry knows; lists the known ones
+    ├── NotFiniteError          a NaN or an infinity among weights or scores
     ├── InputError              an option or argument that does not fit the others
     └── MissingExtraError       an optional dependency that is not installed
 
@@ -87,6 +88,13 @@ class UnknownNameError(DtgError):
 
     def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
         super().__init__(f"there is no {what} called {name!r}. Known: {', '.join(known)}.")
+
+
+class NotFiniteError(DtgError):
+    """A log-probability is NaN or infinite, and should not be."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} is NaN: check the model's weights for NaN or infinity.")
 
 
 class InputError(DtgError):

@@ -1,4 +1,4 @@
-"""What is known about log p(x): a frozen `Marginal` that says what its number is, and from how many trees.
+"""`Marginal`: what is known about log p(x), what its number is, and from how many trees.
 
 p(x) sums p(x, y) over all trees y. Summing over some of them gives a lower bound; only all of them give p(x) itself.
 """
@@ -27,9 +27,8 @@ class Marginal:
     kind: Kind
     how: str  # such as "beam 300"
     trees: int  # distinct trees summed; 0 for families without trees
-    lower_bound: (
-        float  # the sum over these trees: never more than log p(x); = log_probability unless this is an estimate
-    )
+    # The sum over these trees: never more than log p(x); equal to log_probability unless this is an estimate.
+    lower_bound: float
     constrained: bool  # illegal actions were masked before normalising
     derivations: Derivations = "canonical"
     draws: int | None = None  # trees that were given or drawn, repeats included

@@ -1,4 +1,4 @@
-"""Surprisals as a picture: words and what models make of each of them in, an SVG, PNG or PDF file with bars out."""
+"""Draws surprisals as bars, a group for each word, into an SVG, PNG or PDF file."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from dtg.text.documents import DocumentBoundaries, sentence_id
 from dtg.text.split import ARRAYS
 from dtg.text.tokenizer import Tokenizer
 from dtg.transitions.arc_swift import DEFAULT_LIMIT
-from dtg.transitions.batch import SentenceBatch, offsets
+from dtg.transitions.batch import DependencyColumns, SentenceBatch, offsets
 from dtg.transitions.structure import Structure
 from dtg.trees import DependencyTree
 
@@ -114,6 +114,6 @@ class SplitEncoder:
 def farthest_arcs(heads: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     """(sentences,) the greatest distance of an arc in arc-swift's derivation of each projective tree."""
     nothing = heads.new_zeros(0)
-    batch = SentenceBatch(heads, offsets(lengths), nothing, nothing)
+    batch = SentenceBatch(offsets(lengths), nothing, nothing, DependencyColumns(heads))
     distance = Structure.of(batch).distance
     return torch.zeros_like(lengths).scatter_reduce_(0, batch.sentence_of_word, distance, "amax")

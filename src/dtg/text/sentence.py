@@ -1,4 +1,4 @@
-"""A sentence as it was given: a text or words in, words with their places and their whitespace words out.
+"""`Sentence`: the words of a text, where each of them stands, and the whitespace word it belongs to.
 
 Reading-time data are per whitespace word ("dog.", "don't"), models read syntactic words ("dog" ".", "do" "n't"). A
 `Sentence` knows both, and where each word stands.
@@ -68,3 +68,13 @@ class Sentence:
         for word, number in zip(self.words, self.whitespace, strict=True):
             joined[number] += word
         return tuple(joined)
+
+
+GivenSentence = str | Sequence[str] | Sentence
+
+
+def as_sentence(given: GivenSentence) -> Sentence:
+    """A text is split into words; words are taken as they are."""
+    if isinstance(given, Sentence):
+        return given
+    return Sentence.of_text(given) if isinstance(given, str) else Sentence.of_words(given)

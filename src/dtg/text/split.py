@@ -20,7 +20,7 @@ from dtg.errors import InputError
 from dtg.text.arrays import open_array
 from dtg.text.manifest import Manifest
 from dtg.text.tokenizer import Tokenizer
-from dtg.transitions.batch import SentenceBatch
+from dtg.transitions.batch import DependencyColumns, SentenceBatch
 from dtg.trees import DependencyTree
 
 ARRAYS: dict[str, type[np.generic]] = {
@@ -70,10 +70,10 @@ class Split:
         words, word_offsets = gather(self._arrays["sentence_starts"], sentences)
         pieces, piece_offsets = gather(self._arrays["word_starts"], words)
         return SentenceBatch(
-            heads=tensor(self._arrays["heads"][words], device),
             word_offsets=tensor(word_offsets, device),
             pieces=tensor(self._arrays["pieces"][pieces], device),
             piece_offsets=tensor(piece_offsets, device),
+            columns=DependencyColumns(tensor(self._arrays["heads"][words], device)),
         )
 
     def tree(self, index: int) -> DependencyTree:
