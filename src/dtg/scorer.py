@@ -1,4 +1,4 @@
-"""Scores with the call shapes of minicons' `IncrementalLMScorer` (github.com/kanishkamisra/minicons): sentences in, floats out.
+"""`Scorer`: a language model with the call shapes of minicons' `IncrementalLMScorer` (github.com/kanishkamisra/minicons).
 
 What differs, because the model does:
 
@@ -18,16 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from dtg.errors import InputError
-from dtg.text.sentence import Sentence
-
-if TYPE_CHECKING:
-    from dtg.model import DecoderModel
+from dtg.language_model import LanguageModel
+from dtg.text.sentence import Sentence, as_sentence
 
 Batch = str | Sequence[str] | Sequence[Sequence[str]]
 Reduction = Callable[[Tensor], Any]
@@ -40,11 +38,21 @@ def mean(scores: Tensor) -> float:
 
 
 class Scorer:
-    """Scores of sentences by one model; `search` are options of its beam search, such as `word_beam`."""
+    """Scores of sentences by one model; the options are those of its beam search (see `LanguageModel`)."""
 
-    def __init__(self, model: DecoderModel, beam: int = 300, **search: Any) -> None:
+    def __init__(
+        self,
+        model: LanguageModel,
+        beam: int = 300,
+        *,
+        word_beam: int | None = None,
+        fast_track: int = 0,
+        max_actions: int | None = None,
+        constrained: bool | None = None,
+    ) -> None:
         self.model = model
-        self.search = {"beam": beam, **search}
+        self.beam, self.word_beam, self.fast_track = beam, word_beam, fast_track
+        self.max_actions, self.constrained = max_actions, constrained
 
     def sequence_score(
         self,
@@ -106,7 +114,14 @@ class Scorer:
 
     def _log_probabilities(self, sentences: Sequence[Sentence], eos_token: bool) -> list[Tensor]:
         """(units,) for each sentence. All go to the model together, which searches shared prefixes once."""
-        found = self.model.surprisal([sentence.words for sentence in sentences], **self.search)
+        found = self.model.surprisal(
+            [sentence.words for sentence in sentences],
+            self.beam,
+            word_beam=self.word_beam,
+            fast_track=self.fast_track,
+            max_actions=self.max_actions,
+            constrained=self.constrained,
+        )
         return [
             -torch.tensor([*result.surprisals.tolist(), *[result.end_surprisal] * eos_token], dtype=torch.float64)
             for result in found
@@ -116,10 +131,6 @@ class Scorer:
 def as_batch(batch: Batch) -> Sequence[str | Sequence[str]]:
     """A string is a batch of one; anything else is a sequence of strings, or of sequences of words."""
     return [batch] if isinstance(batch, str) else batch
-
-
-def as_sentence(item: str | Sequence[str]) -> Sentence:
-    return Sentence.of_text(item) if isinstance(item, str) else Sentence.of_words(item)
 
 
 def join(prefix: str | Sequence[str], stimulus: str | Sequence[str], separator: str) -> tuple[Sentence, int]:

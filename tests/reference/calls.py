@@ -20,16 +20,17 @@ from torch import Tensor, nn
 import dtg
 from dtg import DependencyTree, families
 from dtg.errors import TooFarError
-from dtg.inference.proposals import Drawn, Draws
+from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel, ModelConfig
 from dtg.parser import BiaffineParser, ParserConfig
 from dtg.parser.data import ParserCorpus, ParserSplit
+from dtg.scoring.proposal import Drawn, Draws
 from dtg.text import Tokenizer
 from dtg.trees.enumeration import enumerate_projective
 
 HERE = Path(__file__).parent
 Json = Any
-Model = DecoderModel
+Model = LanguageModel
 Parser = BiaffineParser
 Tree = DependencyTree
 Words = Sequence[str]
@@ -58,12 +59,14 @@ def train_tokenizer(words: Words, size: int) -> None:
 def fresh_model(family: str, **settings: Any) -> Model:
     """As training begins with it."""
     config = ModelConfig(family=family, vocabulary=tokenizer().size, **SIZES, **settings)
-    return DecoderModel.create(config, tokenizer(), seed=5)
+    return LanguageModel(DecoderModel.create(config, tokenizer(), seed=5))
 
 
 def random_model(family: str, **settings: Any) -> Model:
     """In float64, with weights so large that trees and words differ."""
-    return randomise(fresh_model(family, **settings))
+    model = fresh_model(family, **settings)
+    randomise(model.decoder_model)
+    return model
 
 
 def released_model(family: str, head: Any, shapes: dict[str, tuple[int, ...]], ids: dict[str, int]) -> Model:
@@ -71,11 +74,13 @@ def released_model(family: str, head: Any, shapes: dict[str, tuple[int, ...]], i
         name: torch.full(shape, 1.0 if name.endswith("norm.weight") else 0.0, dtype=torch.float32)
         for name, shape in shapes.items()
     }
-    return randomise(DecoderModel.from_released(weights, ids, family=family, head=head))
+    return LanguageModel(randomise(DecoderModel.from_released(weights, ids, family=family, head=head)))
 
 
 def load_model(folder: str | Path, dtype: torch.dtype = torch.float32) -> Model:
-    return dtg.load(folder).to(dtype)
+    model = dtg.load(folder)
+    model.decoder_model.to(dtype)
+    return model
 
 
 def load_parser(folder: str | Path, dtype: torch.dtype = torch.float32) -> Parser:
@@ -90,7 +95,8 @@ def make_parser(trees: Sequence[Tree], **settings: Any) -> Parser:
 
 def save(trained: Model | Parser, folder: Path) -> None:
     """In single precision, as training does."""
-    trained.float().save(folder)
+    module = trained.decoder_model if isinstance(trained, LanguageModel) else trained
+    module.float().save(folder)
 
 
 def family_names() -> set[str]:
@@ -197,7 +203,7 @@ def parse(model: Model, words: Words, **options: Any) -> Json:
 
 
 def has_trees(model: Model) -> bool:
-    return model.family.system.builds_trees
+    return model.has_trees
 
 
 def score(model: Model, trees: Sequence[Tree], **options: Any) -> Json:
@@ -218,13 +224,15 @@ def is_within_reach(model: Model, tree: Tree) -> bool:
 
 
 def score_ids(model: Model, pieces: Sequence[Sequence[int]], heads: Sequence[int], constrained: bool) -> float:
-    return model.score_ids(pieces, heads, constrained)
+    return model.decoder_model.score_ids(pieces, heads, constrained)
 
 
 def score_batch(model: Model, trees: Sequence[Tree]) -> list[float]:
     """By the way that training takes, without a shared trie."""
     trees = [tree for tree in trees if is_within_reach(model, tree)]
-    found: list[float] = model.score_batch(model.encode(trees, [pieces_of(tree.words) for tree in trees])).tolist()
+    decoder_model = model.decoder_model
+    batch = decoder_model.encode(trees, [pieces_of(tree.words) for tree in trees])
+    found: list[float] = decoder_model.score_batch(batch).tolist()
     return found
 
 
@@ -261,7 +269,7 @@ def rerank(model: Model, words: Words, proposal: Any, **options: Any) -> Json:
 def training_step(model: Model, trees: Sequence[Tree], pieces: Sequence[Any] | None = None) -> Json:
     """The loss of a batch, and what it says about every weight."""
     pieces = [pieces_of(tree.words) for tree in trees] if pieces is None else pieces
-    return loss_and_gradients(model, model.encode(trees, pieces))
+    return loss_and_gradients(model.decoder_model, model.decoder_model.encode(trees, pieces))
 
 
 def parser_training_step(parser: Parser, trees: Sequence[Tree]) -> Json:
@@ -285,7 +293,8 @@ def loss_and_gradients(module: Any, batch: Any) -> Json:
     }
 
 
-def weights(module: nn.Module) -> Json:
+def weights(module: Model | Parser) -> Json:
+    module = module.decoder_model if isinstance(module, LanguageModel) else module
     return {name: digest(parameter.detach()) for name, parameter in module.named_parameters()}
 
 

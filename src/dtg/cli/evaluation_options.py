@@ -21,7 +21,7 @@ from dtg.evaluation.processes import Processes, joined
 from dtg.evaluation.work import Group, Store, do
 
 if TYPE_CHECKING:
-    from dtg.model import DecoderModel
+    from dtg.language_model import LanguageModel
 
 NameOption = Annotated[
     str | None, typer.Option(help="What the model is called in tables and pictures; its family by default.")
@@ -42,7 +42,7 @@ AgainstOption = Annotated[
 class EvaluatedModel:
     """A language model as the command line names it."""
 
-    model: DecoderModel
+    model: LanguageModel
     folder: Path
     device: str
     name: str
@@ -57,7 +57,7 @@ class EvaluatedModel:
     @property
     def is_exact(self) -> bool:
         """Whether log p(x) needs no search: the family has no trees to sum over."""
-        return not self.model.family.system.builds_trees
+        return not self.model.has_trees
 
     def settings(self, command: str, options: Mapping[str, Any], data: str) -> dict[str, Any]:
         """What decides the numbers; `data` is a hash of what is evaluated on."""

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from dtg.cli.tables import load_model
 from dtg.errors import DtgError, InputError, MissingExtraError
-from dtg.model import DecoderModel
+from dtg.language_model import LanguageModel
 from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.scoring.surprisals import surprisal_stream
 from dtg.search.options import BeamOptions
@@ -43,7 +43,7 @@ class HarnessModel(LM):  # type: ignore[misc]  # the harness has no types
 
     def __init__(
         self,
-        pretrained: str | DecoderModel,
+        pretrained: str | LanguageModel,
         beam: int = 300,
         end: bool = True,
         device: str = "cpu",
@@ -56,7 +56,7 @@ class HarnessModel(LM):  # type: ignore[misc]  # the harness has no types
             raise InputError(f"end is {end!r}; true or false is expected: whether the end of the sentence is scored.")
         self.options = BeamOptions.of(beam=beam, **search)
         self.end = end
-        self.model = pretrained if isinstance(pretrained, DecoderModel) else load_model(Path(pretrained), device)
+        self.model = pretrained if isinstance(pretrained, LanguageModel) else load_model(Path(pretrained), device)
 
     def loglikelihood(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
         """log p(continuation | context) of each request's (context, continuation), in nats.
@@ -92,7 +92,7 @@ class HarnessModel(LM):  # type: ignore[misc]  # the harness has no types
 
     def _searched(self, sentences: Sequence[Sentence], disable_tqdm: bool) -> Iterator[SentenceSurprisal]:
         """In order. Sentences that begin alike, as the choices of one question do, are searched together."""
-        found = surprisal_stream(self.model, sentences, self.options)
+        found = surprisal_stream(self.model.decoder_model, sentences, self.options)
         return iter(tqdm(found, "Searching sentences", len(sentences), disable=disable_tqdm))
 
     def _log_probability(self, found: SentenceSurprisal, first: int) -> float:

@@ -17,15 +17,16 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from dtg.errors import InputError
+from dtg.scoring.marginals import How, from_draws, why_no_estimate
 from dtg.scoring.proposal import Draws, Proposal, draw
 from dtg.scoring.reranking import sentence_generator
-from dtg.scoring.tree_sums import by_estimate, by_proposal, score_reachable, why_no_estimate
+from dtg.scoring.tree_scores import score_reachable
 from dtg.search.options import BeamOptions
 from dtg.tables.columns import Column
 from dtg.trees import DependencyTree
 
 if TYPE_CHECKING:
-    from dtg.model import DecoderModel
+    from dtg.language_model import LanguageModel
 
 By = Literal["exact", "joint", "proposal", "estimate", "beam"]
 WITH_TREES: tuple[By, ...] = ("joint", "proposal", "estimate", "beam")  # what can be asked for, in the order of tables
@@ -87,7 +88,7 @@ class Measuring:
         return draw(self.proposal, words, self.trees, sentence_generator(words, self.seed))
 
 
-def measure(model: DecoderModel, sentences: Sequence[GivenSentence], how: Measuring) -> list[dict[str, Any]]:
+def measure(model: LanguageModel, sentences: Sequence[GivenSentence], how: Measuring) -> list[dict[str, Any]]:
     """A row for each sentence, by the names of COLUMNS; what does not apply is not in it."""
     if model.tokenizer is None:
         raise InputError(
@@ -100,7 +101,9 @@ def measure(model: DecoderModel, sentences: Sequence[GivenSentence], how: Measur
         counts = {"words": len(one.words), "pieces": pieces}
         rows.append({"sentence_id": one.sentence_id, "text": one.text, **counts, **named})
     if "joint" in how.by:
-        for row, score in zip(rows, score_reachable(model, [tree_of(one) for one in sentences]), strict=True):
+        for row, score in zip(
+            rows, score_reachable(model.decoder_model, [tree_of(one) for one in sentences]), strict=True
+        ):
             row["log_joint"] = finite(score)
     if "proposal" in how.by or "estimate" in how.by:
         for row, one in zip(rows, sentences, strict=True):
@@ -115,10 +118,11 @@ def measure(model: DecoderModel, sentences: Sequence[GivenSentence], how: Measur
     return rows
 
 
-def proposed(model: DecoderModel, draws: Draws, by: Sequence[By]) -> dict[str, Any]:
+def proposed(model: LanguageModel, draws: Draws, by: Sequence[By]) -> dict[str, Any]:
     """What some trees tell about log p(words). They are scored once, whatever is asked for."""
     can_estimate = why_no_estimate(draws) is None
-    found = by_estimate(model, draws, None) if can_estimate else by_proposal(model, draws, None)
+    how: How = "estimate" if can_estimate else "proposal"
+    found = from_draws(model.decoder_model, draws, how, BeamOptions())
     row: dict[str, Any] = {}
     if "proposal" in by:
         row["log_proposal"] = finite(found.lower_bound)

@@ -80,14 +80,16 @@ def own_tree(proposal: Proposal, found: Reranking) -> DependencyTree:
     """A parser's most probable tree; of anything else, the tree that it ranks first among those it gave."""
     if isinstance(proposal, Parser):
         return proposal.parse(found.trees[0].tree.words).tree
-    return min(found.trees, key=lambda ranked: ranked.proposal_rank).tree
+    first = min(found.trees, key=lambda ranked: ranked.proposal_rank).tree
+    assert isinstance(first, DependencyTree)
+    return first
 
 
 def compare(gold: DependencyTree, own: DependencyTree, found: Reranking, weight: float = 0.0) -> RerankedSentence:
     """Count right heads: in the proposal's own tree, in the best by the language model, and in the best possible."""
     assert gold.source is not None
     best = found.best(weight)
-    heads = [own.heads, best.tree.heads, *(ranked.tree.heads for ranked in found.trees)]
+    heads = [own.key, best.tree.key, *(ranked.tree.key for ranked in found.trees)]
     right = np.array(heads) == np.array(gold.heads)  # (the proposal's own, the reranked, and the whole list; words)
     counts = ~np.array(is_punctuation(gold))
     everything, scored = right.sum(1).tolist(), right[:, counts].sum(1).tolist()

@@ -18,7 +18,7 @@ from dtg.cli.surprisal_table import bar
 from dtg.tables.columns import Column, Row
 
 if TYPE_CHECKING:
-    from dtg.model import DecoderModel
+    from dtg.language_model import LanguageModel
     from dtg.scoring.surprisal import SentenceSurprisal
 
 BEAM = 100
@@ -166,7 +166,7 @@ def bits(found: SentenceSurprisal) -> list[float]:
     return [one / math.log(2) for one in nats]
 
 
-def show_tree(console: Console, model: DecoderModel, example: Example, path: Path) -> None:
+def show_tree(console: Console, model: LanguageModel, example: Example, path: Path) -> None:
     """The best tree of the grammatical sentence, on the screen and as a picture."""
     parsed = model.parse(example.sentences()[0], beam=BEAM)
     console.print(

@@ -17,7 +17,7 @@ from dtg.cli.table_options import DeviceOption, ModelOption, OverwriteOption, Re
 from dtg.cli.tables import Work, load_model, model_folder
 
 if TYPE_CHECKING:
-    from dtg.model import DecoderModel
+    from dtg.language_model import LanguageModel
     from dtg.parser.unparsed import Unparsed
     from dtg.scoring.proposal import Proposal
     from dtg.scoring.reranking import Reranking
@@ -73,7 +73,7 @@ def rerank(
 class Reranker:
     """A language model and a proposal, as the command line names them, and which trees are drawn."""
 
-    model: DecoderModel
+    model: LanguageModel
     proposal: Proposal
     trees: int
     seed: int
@@ -127,7 +127,7 @@ def identity(proposal: str) -> str:
 
 def reranked_conllu(given: Unparsed, found: Reranking, weight: float) -> str:
     """The best tree as CoNLL-U, with what is known about it; log-probabilities are in nats."""
-    from dtg.trees import format_conllu
+    from dtg.trees import DependencyTree, format_conllu
 
     best = found.best(weight)
     known = {
@@ -140,4 +140,5 @@ def reranked_conllu(given: Unparsed, found: Reranking, weight: float) -> str:
     }
     kept = [comment for comment in given.source.comments if not OURS.match(comment)]
     added = [f"# {name} = {value}" for name, value in known.items() if value is not None]
+    assert isinstance(best.tree, DependencyTree)
     return format_conllu(replace(best.tree, source=replace(given.source, comments=(*kept, *added))))

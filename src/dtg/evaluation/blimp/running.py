@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from dtg.evaluation.blimp.lines import Pair
 from dtg.evaluation.blimp.pairs import PairSet
 from dtg.evaluation.blimp.scored import ScoredPair
+from dtg.scoring.marginals import log_sum
 from dtg.scoring.proposal import Draws, Proposal, draw
 from dtg.scoring.reranking import sentence_generator
-from dtg.scoring.tree_sums import log_sum, score_reachable
+from dtg.scoring.tree_scores import score_reachable
 from dtg.text.sentence import Sentence
 
 if TYPE_CHECKING:
-    from dtg.model import DecoderModel
+    from dtg.language_model import LanguageModel
 
 PAIRS_TOGETHER = 50  # at least, and computed again after an interruption
 LogProbabilities = Callable[[Sequence[Sentence]], list[float]]  # of sentences, pair by pair, in nats
@@ -57,7 +58,7 @@ def scored_pairs(pairs: PairSet, results: Iterable[Mapping[str, Any]]) -> list[S
     ]
 
 
-def by_beam(model: DecoderModel, beam: int, word_beam: int | None) -> LogProbabilities:
+def by_beam(model: LanguageModel, beam: int, word_beam: int | None) -> LogProbabilities:
     """log p(x) as a search finds it: a lower bound, and exact for models without trees."""
 
     def log_probabilities(sentences: Sequence[Sentence]) -> list[float]:
@@ -66,7 +67,7 @@ def by_beam(model: DecoderModel, beam: int, word_beam: int | None) -> LogProbabi
     return log_probabilities
 
 
-def by_trees(model: DecoderModel, proposal: Proposal, trees: int, seed: int) -> LogProbabilities:
+def by_trees(model: LanguageModel, proposal: Proposal, trees: int, seed: int) -> LogProbabilities:
     """The sum over trees that a proposal draws, which follow from the seed and the words alone: the paper's lower bound."""
 
     def drawn(sentence: Sentence) -> Draws:
@@ -81,8 +82,8 @@ def by_trees(model: DecoderModel, proposal: Proposal, trees: int, seed: int) -> 
     return log_probabilities
 
 
-def sums_over_trees(model: DecoderModel, draws: Sequence[Draws]) -> list[float]:
+def sums_over_trees(model: LanguageModel, draws: Sequence[Draws]) -> list[float]:
     """log Σ p(x, y) over each sentence's distinct trees. All are scored at once, so that they share equal beginnings."""
-    distinct = [list({tree.heads: tree for tree in some.trees}.values()) for some in draws]
-    scores = iter(score_reachable(model, [tree for trees in distinct for tree in trees]))
+    distinct = [list({tree.key: tree for tree in some.trees}.values()) for some in draws]
+    scores = iter(score_reachable(model.decoder_model, [tree for trees in distinct for tree in trees]))
     return [log_sum([next(scores) for _ in trees]) for trees in distinct]

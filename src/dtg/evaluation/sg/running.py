@@ -16,7 +16,7 @@ from dtg.evaluation.sg.suites import Key, RegionWords, Suite, SuiteSentence, sui
 from dtg.evaluation.sg.surprisals import region_surprisals
 
 if TYPE_CHECKING:
-    from dtg.model import DecoderModel
+    from dtg.language_model import LanguageModel
 
 ITEMS_TOGETHER = 8  # at least, and computed again after an interruption
 
@@ -41,7 +41,7 @@ def groups_of(suites: Iterable[Suite], size: int = ITEMS_TOGETHER) -> list[list[
 
 
 def sentence_results(
-    model: DecoderModel, sentences: Sequence[SuiteSentence], beam: int, word_beam: int | None
+    model: LanguageModel, sentences: Sequence[SuiteSentence], beam: int, word_beam: int | None
 ) -> list[dict[str, Any]]:
     """What is stored of each sentence."""
     words = [sentence.split().words for sentence in sentences]
