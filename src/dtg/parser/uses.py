@@ -15,8 +15,7 @@ import torch
 from torch import Tensor
 
 from dtg.errors import InputError
-from dtg.parser.crf.projective import ProjectiveCRF
-from dtg.parser.crf.results import TreeList
+from dtg.parser.crf.projective import ProjectiveCRF, TreeList
 from dtg.scoring.proposal import Draws
 from dtg.text.words import checked_words
 from dtg.trees import DependencyTree
