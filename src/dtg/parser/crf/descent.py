@@ -35,7 +35,7 @@ class ChartItems(ABC):
 
     The splits of an item have consecutive numbers (places), and the value of a split is the sum of one entry of
     `first_values` and one of `second_values`, where the splits of an item stand one after another. The item `done` lies at the
-    bottom of every stack: it has one split, which changes nothing.
+    bottom of every stack: it has one split, which leaves no parts.
     """
 
     batch: int
@@ -142,9 +142,7 @@ class Descent:
         popped, its_below = (take(stack, below) for stack in self._stacks)
         has_first, has_second = parts.has_first, parts.has_second
         item = torch.where(has_second, parts.second, torch.where(has_first, parts.first, popped))
-        return item, torch.where(
-            has_second & has_first, here, torch.where(has_second | has_first, below, its_below)
-        )
+        return item, torch.where(has_second & has_first, here, torch.where(has_second | has_first, below, its_below))
 
 
 def take(table: Tensor, index: Tensor) -> Tensor:

@@ -14,9 +14,9 @@ The two parts of a split stand in two tables so laid out that the parts of all s
 two rectangles: spans of width w = j - i use starts[:, :n - w, :w] + ends[:, w:, n - w:]. The batch comes last, where it
 makes long runs in memory.
 
-The gradient of the log-partition function is the arcs' marginals: the outside pass, written out rather than left to autograd. It
-visits the widths from the widest down, and each span passes on how much it is used to its splits, by their shares of its
-value.
+The gradient of the log-partition function is the arcs' marginals: the outside pass, written out rather than left to
+autograd. It visits the widths from the widest down, and each span passes on how much it is used to its splits, by their
+shares of its value.
 """
 
 from __future__ import annotations

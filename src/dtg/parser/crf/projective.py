@@ -155,7 +155,7 @@ class ProjectiveCRF:
         return self._normalised(as_double(self.scores.detach()))[0]
 
     @cached_property
-    def _exact_chart(self) -> Chart:
+    def _exact_chart(self) -> EisnerChart:
         """The sums over trees in double precision; raises if a sentence has no tree."""
         chart = fill_chart(self._exact_scores, self.lengths, torch.logsumexp)
         check_has_tree(chart.roots.logsumexp(0))
