@@ -29,9 +29,9 @@ def bracketings(first: int, last: int) -> tuple[Spans, ...]:
         return (frozenset(),)
     return tuple(
         left | right | {(first, last)}
-        for place in range(first, last)
-        for left in bracketings(first, place)
-        for right in bracketings(place + 1, last)
+        for split in range(first, last)
+        for left in bracketings(first, split)
+        for right in bracketings(split + 1, last)
     )
 
 
@@ -65,7 +65,7 @@ class Brackets(ChartItems):
             done=words * words,
             roots=whole[:, : words - 1] - inside[:, 0, -1:],
             counts=(last - first).clamp(min=1),
-            first_place=first,
+            first_split=first,
             values=torch.cat([inside.flatten(1), inside.new_zeros(batch, 1)], 1).T.flatten(),
             stride=(words * words + 1) * words,
             first_values=first_values.flatten(),
@@ -79,14 +79,14 @@ class Brackets(ChartItems):
         whole = torch.full_like(root.flatten(), self.words - 1)
         return self.parts(whole, root.flatten())
 
-    def parts(self, item: Tensor, place: Tensor) -> Parts:
+    def parts(self, item: Tensor, split: Tensor) -> Parts:
         first, last = item // self.words, item % self.words
         is_done = item == self.done
         return Parts(
-            first * self.words + place,
-            (first < place) & ~is_done,
-            (place + 1) * self.words + last,
-            (place + 1 < last) & ~is_done,
+            first * self.words + split,
+            (first < split) & ~is_done,
+            (split + 1) * self.words + last,
+            (split + 1 < last) & ~is_done,
         )
 
     def trees(self, descent: Descent, derivations: Derivations) -> list[list[Spans]]:

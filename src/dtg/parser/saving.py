@@ -15,7 +15,7 @@ from dtg.parser.encoder.subwords import Subwords
 from dtg.parser.encoder.vocabulary import Vocabulary
 
 VOCABULARY = "vocabulary.json"
-ENCODER = "encoder"  # a pretrained encoder's tokenizer and configuration, so that nothing is looked for elsewhere
+ENCODER = "encoder"  # a pretrained encoder's tokenizer and configuration: the folder is all a parser needs
 
 
 def save_parser(network: nn.Module, config: ParserConfig, vocabulary: Vocabulary, folder: Path) -> None:

@@ -50,7 +50,7 @@ class TreeIndex:
 
 
 def open_unpacked(path: Path) -> BinaryIO:
-    """The file, or what a compressed one holds, so that one can go to any place in it."""
+    """The file, or the content of a compressed one, which can be read from any offset."""
     if not path.is_file():
         raise InputError(f"cannot read {path}: there is no such file.")
     with path.open("rb") as file:

@@ -111,6 +111,6 @@ def documents(path: Path) -> Iterator[tuple[Item[str], bool]]:
 
 
 def unit_to_hold_out(paths: Iterable[Path], every: int) -> Literal["document", "sentence"]:
-    """Whole documents, if there are enough to hold one out of so many; otherwise sentences."""
+    """What to hold out one of `every`: documents, if there are as many; otherwise sentences."""
     beginnings = (None for path in paths for _, begins in documents(path) if begins)
     return "document" if len(list(islice(beginnings, every))) == every else "sentence"

@@ -33,7 +33,7 @@ class Parts:
 class ChartItems(ABC):
     """The items of a batch of charts by number, and the ways to split each: what a grammar tells `Descent`.
 
-    The splits of an item have consecutive numbers (places), and the value of a split is the sum of one entry of
+    The splits of an item have consecutive numbers, and the value of a split is the sum of one entry of
     `first_values` and one of `second_values`, where the splits of an item stand one after another. The item `done` lies at the
     bottom of every stack: it has one split, which leaves no parts.
     """
@@ -43,7 +43,7 @@ class ChartItems(ABC):
     done: int
     roots: Tensor  # (batch, roots) the shares of the root choices
     counts: Tensor  # (items,) how many splits an item has
-    first_place: Tensor  # (items,) the number of its first split
+    first_split: Tensor  # (items,) the number of its first split
     values: Tensor  # (items * batch,) what an item is worth
     stride: int  # how many entries of `first_values` and of `second_values` a sentence has
     first_values: Tensor  # (batch * stride,)
@@ -56,8 +56,8 @@ class ChartItems(ABC):
         """What (batch, rows) root choices leave; flat."""
 
     @abstractmethod
-    def parts(self, item: Tensor, place: Tensor) -> Parts:
-        """What is left of (rows,) items that are split at (rows,) places."""
+    def parts(self, item: Tensor, split: Tensor) -> Parts:
+        """What these (rows,) splits leave of (rows,) items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Derivations:
     item: Tensor  # (rows,) what is split next
     below: Tensor  # (rows,) where in the descent's stacks the rest is
     parent: Tensor  # (rows,) backpointer: the row of the step before that each comes from ...
-    place: Tensor  # (rows,) ... by splitting that row's item here; in the first step, the root choice
+    split: Tensor  # (rows,) ... by this split of that row's item; in the first step, the root choice
     previous: Derivations | None  # the step before
 
 
@@ -77,7 +77,7 @@ class Choices:
 
     row: Tensor  # (choices,)
     value: Tensor  # (choices,) the row's value plus the choice's share
-    shift: Tensor  # (rows,) from a choice's index to its place
+    shift: Tensor  # (rows,) from a choice's index to the number of its split
     offsets: Tensor  # (batch + 1,) where each sentence's choices begin
 
 
@@ -115,24 +115,24 @@ class Descent:
         value = take(value - take(items.values, item * items.batch + sentence), row)
         value += take(items.first_values, take(take(items.first_begin, item) + shift, row).add_(index))
         value += take(items.second_values, take(take(items.second_begin, item) + shift, row).add_(index))
-        return Choices(row, value, take(items.first_place, item) - before, torch.cat([before[::each], ends[-1:]]))
+        return Choices(row, value, take(items.first_split, item) - before, torch.cat([before[::each], ends[-1:]]))
 
     def follow(self, derivations: Derivations, choices: Choices, chosen: Tensor) -> Derivations:
         """The derivations that come of the (rows,) choices with these indices."""
         parent = take(choices.row, chosen)
-        place = chosen + take(choices.shift, parent)
-        parts = self.items.parts(take(derivations.item, parent), place)
+        split = chosen + take(choices.shift, parent)
+        parts = self.items.parts(take(derivations.item, parent), split)
         item, below = self._next(take(derivations.below, parent), parts)
-        return Derivations(item, below, parent, place, derivations)
+        return Derivations(item, below, parent, split, derivations)
 
     def decisions(self, derivations: Derivations) -> Iterator[tuple[Tensor | None, Tensor]]:
-        """(item, place) of every split of every row, the last first; at the end, None and the root choice."""
+        """(item, split) of every step of every row, the last first; at the end, None and the root choice."""
         row, step = torch.arange(derivations.item.shape[0], device=derivations.item.device), derivations
         while step.previous is not None:
-            parent, place = take(step.parent, row), take(step.place, row)
-            yield take(step.previous.item, parent), place
+            parent, split = take(step.parent, row), take(step.split, row)
+            yield take(step.previous.item, parent), split
             row, step = parent, step.previous
-        yield None, take(step.place, row)
+        yield None, take(step.split, row)
 
     def _next(self, below: Tensor, parts: Parts) -> tuple[Tensor, Tensor]:
         """What to split next and what is below it: the second part, and the first pushed on top of `below`."""

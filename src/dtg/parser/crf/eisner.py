@@ -1,13 +1,13 @@
 """Eisner's algorithm: the chart of all spans, all of one width at a time, the log-partition function and the arcs' marginals.
 
-There are three kinds of spans over words i..j (Eisner 1996, 2000), and each splits in one way for each place p, i <= p < j:
+There are three kinds of spans over words i..j (Eisner 1996, 2000); each splits in one way at each split point p, i <= p < j:
 
     LEFT    j and all its dependents back to i     LEFT(i, p)  +  the arc j -> p over OPEN(p, j)
     RIGHT   i and all its dependents up to j       the arc i -> p + 1 over OPEN(i, p + 1)  +  RIGHT(p + 1, j)
     OPEN    what lies beneath an arc of i and j    RIGHT(i, p)  +  LEFT(p + 1, j)
 
 A tree is its root word r with LEFT(1, r) and RIGHT(r, n). LEFT and RIGHT split off the outermost dependent and OPEN has
-one place where the two sides meet, so every tree is derived in exactly one way. `<ROOT>` is no word of the chart: it can
+one point where the two sides meet, so every tree is derived in exactly one way. `<ROOT>` is no word of the chart: it can
 have no second dependent.
 
 The two parts of a split stand in two tables so laid out that the parts of all spans of one width, at all their splits, are
@@ -36,7 +36,7 @@ LEFT, RIGHT, OPEN = 0, 1, 2  # the kinds, and where their parts stand in `starts
 
 @dataclass(frozen=True, slots=True)
 class EisnerChart:
-    """Values in the log domain. Places that no span uses hold 0."""
+    """Values in the log domain. Entries that no span uses are 0."""
 
     starts: Tensor  # (3, words, splits, batch) first parts of LEFT, RIGHT, OPEN by the span's first word
     ends: Tensor  # (3, words, splits, batch) second parts, by the last word; a span of width w uses the last w splits

@@ -1,6 +1,6 @@
 """The spans of Eisner's chart as items that `Descent` can split, and the heads that their splits set.
 
-A span of kind K over words i..j (counted from 0) has the number (K * words + i) * words + j, and is split at places p, between
+A span of kind K over words i..j (counted from 0) has the number (K * words + i) * words + j, and split p is that between
 words p and p + 1. The root choice is the root word.
 """
 
@@ -25,10 +25,10 @@ class EisnerItems(ChartItems):
     words: int
     last_word: Tensor  # (batch,) of each sentence
     last: Tensor  # (items,) an item's last word
-    first_part: Tensor  # (items,) the number of its first part at place p, less p
-    second_part: Tensor  # (items,) the number of its second part at place p, less p * words
+    first_part: Tensor  # (items,) the number of its first part at split p, less p
+    second_part: Tensor  # (items,) the number of its second part at split p, less p * words
     head: Tensor  # (items,) the head that splitting it sets
-    dependent: Tensor  # (items,) for which word, less the place; `words` if it sets none
+    dependent: Tensor  # (items,) for which word, less the split; `words` if it sets none
 
     @classmethod
     def of(cls, chart: EisnerChart, lengths: Tensor, reduce: Reduce) -> EisnerItems:
@@ -44,7 +44,7 @@ class EisnerItems(ChartItems):
             done=done,
             roots=(chart.roots - reduce(chart.roots, 0)).T,
             counts=(last - first).clamp(min=1),
-            first_place=first,
+            first_split=first,
             values=_span_values(chart),
             stride=(3 * words + 1) * words,
             first_values=_part_values(chart.starts, 0),
@@ -67,34 +67,34 @@ class EisnerItems(ChartItems):
         left, right = LEFT * self.words * self.words + root, (RIGHT * self.words + root) * self.words + last
         return Parts(left, root > 0, right, root < last)
 
-    def parts(self, item: Tensor, place: Tensor) -> Parts:
+    def parts(self, item: Tensor, split: Tensor) -> Parts:
         """A span of one word has no split, and what lies beneath an arc between neighbours has only one: both are left out."""
         return Parts(
-            first=take(self.first_part, item) + place,
-            has_first=take(self.first_place, item) < place,
-            second=take(self.second_part, item) + place * self.words,
-            has_second=place + 1 < take(self.last, item),
+            first=take(self.first_part, item) + split,
+            has_first=take(self.first_split, item) < split,
+            second=take(self.second_part, item) + split * self.words,
+            has_second=split + 1 < take(self.last, item),
         )
 
     def heads(self, descent: Descent, derivations: Derivations) -> Tensor:
         """(batch, rows of a sentence, words) the trees of finished derivations; 0 is `<ROOT>`."""
         # One more column takes the splits that set no head.
         heads = self.head.new_full((derivations.item.shape[0], self.words + 1), -1)
-        for item, place in descent.decisions(derivations):
+        for item, split in descent.decisions(derivations):
             if item is None:
-                heads.scatter_(1, place.unsqueeze(1), 0)
+                heads.scatter_(1, split.unsqueeze(1), 0)
             else:
-                dependent = (take(self.dependent, item) + place).clamp(max=self.words)
+                dependent = (take(self.dependent, item) + split).clamp(max=self.words)
                 heads.scatter_(1, dependent.unsqueeze(1), take(self.head, item).unsqueeze(1))
         return heads[:, :-1].view(self.batch, -1, self.words)
 
 
 def _part_values(table: Tensor, shift: int) -> Tensor:
-    """A chart's table by sentence, kind, edge and place: place p of edge e stands there at split p - e + shift."""
+    """A chart's table by sentence, kind, edge and split p, which in the chart is column p - e + shift of edge e."""
     words = table.shape[1]
-    place = torch.arange(words, device=table.device)
-    edge = place.unsqueeze(1)
-    parts = table[:, edge, (place - edge + shift).clamp(0, words - 1)].flatten(0, 1)
+    split = torch.arange(words, device=table.device)
+    edge = split.unsqueeze(1)
+    parts = table[:, edge, (split - edge + shift).clamp(0, words - 1)].flatten(0, 1)
     return torch.cat([parts, torch.zeros_like(parts[:1])]).permute(2, 0, 1).flatten()
 
 

@@ -7,10 +7,10 @@ Face kind, which read `subwords`. A new kind of encoder is a module of its own a
 from dtg.parser.config import ParserConfig
 from dtg.parser.encoder.pretrained import PretrainedEncoder
 from dtg.parser.encoder.vocabulary import Vocabulary
-from dtg.parser.encoder.word_encoders import BiLSTM, Encoder, Transformer
+from dtg.parser.encoder.word_encoders import BiLSTM, SentenceEncoder, Transformer
 
 
-def create_encoder(config: ParserConfig, vocabulary: Vocabulary) -> Encoder:
+def create_encoder(config: ParserConfig, vocabulary: Vocabulary) -> SentenceEncoder:
     """The encoder that a configuration names, with random weights."""
     if config.encoder == "bilstm":
         return BiLSTM(config, vocabulary)

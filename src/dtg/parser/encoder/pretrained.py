@@ -15,10 +15,10 @@ from dtg.errors import ConfigError
 from dtg.parser.config import ParserConfig
 from dtg.parser.encoder.subwords import first_line, load_transformers
 from dtg.parser.encoder.vocabulary import Vocabulary, WordBatch
-from dtg.parser.encoder.word_encoders import Encoder, SharedDropout
+from dtg.parser.encoder.word_encoders import SentenceEncoder, SharedDropout
 
 
-class PretrainedEncoder(Encoder):
+class PretrainedEncoder(SentenceEncoder):
     """The encoder that a vocabulary's subwords belong to. Its weights are random until they are loaded."""
 
     def __init__(self, config: ParserConfig, vocabulary: Vocabulary) -> None:

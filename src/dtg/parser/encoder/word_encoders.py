@@ -1,6 +1,6 @@
 """Encoders that are trained with the parser: embeddings of words and characters, and a BiLSTM or a Transformer over them.
 
-Also `Encoder`, what the rest of a parser knows of any encoder.
+Also `SentenceEncoder`, what the rest of a parser knows of any encoder.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WINDOWS = (3, 5)  # characters that a filter sees; odd, so that a window has a m
 HEAD_WIDTH = 64  # of the Transformer's attention
 
 
-class Encoder(nn.Module, ABC):
+class SentenceEncoder(nn.Module, ABC):
     """Vectors of words in context."""
 
     width: int
@@ -70,7 +70,7 @@ class CharacterEncoder(nn.Module):
         return functional.relu(torch.cat(found, 1))
 
 
-class WordEncoder(Encoder):
+class WordEncoder(SentenceEncoder):
     """Embeds each word, from the word and from its characters; subclasses add the context."""
 
     def __init__(self, config: ParserConfig, vocabulary: Vocabulary) -> None:
