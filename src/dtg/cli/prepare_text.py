@@ -21,7 +21,7 @@ from dtg.errors import CorpusError, InputError
 
 if TYPE_CHECKING:
     from dtg.parser import BiaffineParser
-    from dtg.parser.textfiles import Part, TextReading
+    from dtg.tables.plain_text import TextPart, TextReading
     from dtg.text import ParsedText, PlainText
 
 
@@ -67,26 +67,26 @@ class TextParsing:
 
     def parse(self) -> dict[str, ParsedText]:
         """Parse the text of every split, or what an earlier run has not parsed. The small ones come first."""
-        from dtg.parser.textfiles import Part, hold_out_by
+        from dtg.tables.plain_text import TextPart, unit_to_hold_out
 
         if not self.out.parent.is_dir():
             raise InputError(f"cannot write {self.out}: the folder {self.out.parent} does not exist.")
         parser = load_parser(self.parser, self.device)
         self.folder.mkdir(exist_ok=True)
-        work: dict[str, tuple[Sequence[Path], Part | None]] = {
+        work: dict[str, tuple[Sequence[Path], TextPart | None]] = {
             split: (files, None) for split, files in self.files.items()
         }
         if self.holds_out:
             files = self.files["train"]
-            by = hold_out_by(files, HELD_OUT)
+            by = unit_to_hold_out(files, HELD_OUT)
             typer.echo(f"dtg: no --dev FILE: every {HELD_OUT}th {by} of the text is kept for dev.", err=True)
-            work["train"] = (files, Part(by, HELD_OUT, held_out=False))
-            work["dev"] = (files, Part(by, HELD_OUT, held_out=True))
+            work["train"] = (files, TextPart(by, HELD_OUT, held_out=False))
+            work["dev"] = (files, TextPart(by, HELD_OUT, held_out=True))
         return {split: self.parsed(parser, split, *work[split]) for split in ("dev", "test", "train") if split in work}
 
-    def parsed(self, parser: BiaffineParser, split: str, paths: Sequence[Path], part: Part | None) -> ParsedText:
+    def parsed(self, parser: BiaffineParser, split: str, paths: Sequence[Path], part: TextPart | None) -> ParsedText:
         """One split's text as a file of trees."""
-        from dtg.parser.textfiles import TextFiles
+        from dtg.tables.plain_text import TextFiles
         from dtg.tables.sidecar import Sidecar, read_sidecar, sidecar_path
         from dtg.text import ParsedText
         from dtg.text.arrays import file_hash

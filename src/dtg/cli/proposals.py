@@ -55,5 +55,5 @@ def tell_changes(proposal: Proposal) -> None:
     from dtg.proposals.from_spacy import SpacyParser
 
     if isinstance(proposal, FileProposal | SpacyParser):
-        for line in proposal.changes.lines():
+        for line in proposal.repairs.lines():
             typer.echo(f"dtg: {line}.", err=True)

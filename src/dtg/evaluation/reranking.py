@@ -16,7 +16,7 @@ from dtg.errors import InputError
 from dtg.evaluation.bootstrap import ratio_interval
 from dtg.evaluation.perplexity_rows import finite
 from dtg.parser.evaluation import Attachments, is_punctuation
-from dtg.parser.uses import Uses as Parser
+from dtg.parser.parser import Parser
 from dtg.tables.columns import Column, Row
 from dtg.text.documents import sentence_id
 from dtg.trees import DependencyTree

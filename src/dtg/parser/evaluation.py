@@ -1,4 +1,4 @@
-"""How good a parser is: gold trees and what the parser makes of their words in, scores out.
+"""How good a parser is: attachment scores of its trees against gold trees.
 
 UAS is the share of words with the right head, LAS of those with the right label too (subtypes such as `nsubj:pass`
 count). Punctuation is what the treebank tags PUNCT. Gold trees are taken as they are, crossing arcs included, which a
@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dtg.parser.network.vocabulary import tags_of
+from dtg.parser.encoder.vocabulary import tags_of
+from dtg.parser.parser import ParsedTree, Parser
 from dtg.trees import DependencyTree
-
-if TYPE_CHECKING:
-    from dtg.parser.model import BiaffineParser
-    from dtg.parser.uses import ParsedTree
 
 LABELLED = ("las", "exact_labelled")
 BINS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, None))
@@ -93,9 +90,18 @@ class ParserScores:
         return content
 
 
-def evaluate(parser: BiaffineParser, gold: Iterable[DependencyTree], nbest: int = 1) -> ParserScores:
-    """Parse the words of gold trees and compare; with `nbest` above 1, also the best tree of each list."""
-    scores = ParserScores(parser.labels is not None, nbest)
+def evaluate(parser: Parser, gold: Iterable[DependencyTree], nbest: int = 1) -> ParserScores:
+    """Parse the words of gold trees and compare.
+
+    Args:
+        parser: in evaluation mode.
+        gold: the right trees, as the treebank has them.
+        nbest: with more than 1, also score the best tree of each n-best list (the oracle).
+
+    Returns:
+        Counts, for all words, without punctuation, and by sentence length.
+    """
+    scores = ParserScores(parser.is_labelled, nbest)
     for tree, found in parsed(parser, gold, nbest):
         everything = [True] * len(tree)
         best = found[0].tree
@@ -111,7 +117,7 @@ def evaluate(parser: BiaffineParser, gold: Iterable[DependencyTree], nbest: int 
 
 
 def parsed(
-    parser: BiaffineParser, gold: Iterable[DependencyTree], nbest: int
+    parser: Parser, gold: Iterable[DependencyTree], nbest: int
 ) -> Iterator[tuple[DependencyTree, list[ParsedTree]]]:
     """Each gold tree with the parser's trees; those read ahead are kept no longer than needed."""
     waiting = deque[DependencyTree]()

@@ -99,7 +99,7 @@ def prepare(
     kept in DIR.parsed. Run again on the same files with the same options, the command goes on where it was interrupted,
     or finds its work done. docs/text.md describes the folder.
     """
-    from dtg.parser.textfiles import TextReading
+    from dtg.tables.plain_text import TextReading
     from dtg.text import Reading, prepare_corpus
 
     check_text(text or [])

@@ -18,12 +18,12 @@ from dtg.cli.tables import Work, load_model, model_folder
 
 if TYPE_CHECKING:
     from dtg.language_model import LanguageModel
-    from dtg.parser.unparsed import Unparsed
     from dtg.scoring.proposal import Proposal
     from dtg.scoring.reranking import Reranking
     from dtg.tables.columns import Row
     from dtg.tables.items import Item
     from dtg.tables.sidecar import Sidecar
+    from dtg.tables.unparsed import UnparsedSentence
 
 GROUP = 8  # sentences computed again after an interruption, at most
 OURS = re.compile(r"#\s*(log_joint|log_bound|posterior|proposal_rank|proposal_log_prob|trees)\s*=")
@@ -60,7 +60,7 @@ def rerank(
     given = Given.of(source, tokenized=tokenized)
     reranker = Reranker.of(model, parser, device, trees, seed)
 
-    def rows(item: Item[Unparsed], found: Reranking) -> list[Row]:
+    def rows(item: Item[UnparsedSentence], found: Reranking) -> list[Row]:
         return [(reranked_conllu(item.content, found, weight),)]
 
     sidecar = reranker.sidecar({"weight": weight, "tokenized": tokenized}, given.name)
@@ -91,7 +91,7 @@ class Reranker:
         name = parser or pretrained.PARSER
         return cls(found, open_proposal(name, device), trees, seed, device, (folder, name))
 
-    def rankings(self, items: Iterable[Item[Unparsed]]) -> Iterator[Reranking]:
+    def rankings(self, items: Iterable[Item[UnparsedSentence]]) -> Iterator[Reranking]:
         """The trees of each sentence, in order."""
         return (self.model.rerank(item.content.words, self.proposal, self.trees, seed=self.seed) for item in items)
 
@@ -125,7 +125,7 @@ def identity(proposal: str) -> str:
     return parser_hash(path) if path.is_dir() else file_hash(path)
 
 
-def reranked_conllu(given: Unparsed, found: Reranking, weight: float) -> str:
+def reranked_conllu(given: UnparsedSentence, found: Reranking, weight: float) -> str:
     """The best tree as CoNLL-U, with what is known about it; log-probabilities are in nats."""
     from dtg.trees import DependencyTree, format_conllu
 

@@ -1,6 +1,6 @@
-"""Words in the pieces of a pretrained encoder: a word in, numbers of pieces out. Needs the extra `encoder` (transformers).
+"""`Subwords`: what is kept of a pretrained encoder beside its weights, its tokenizer and its configuration.
 
-`Pieces` is what has to be kept of a pretrained encoder beside its weights: its tokenizer, and its configuration.
+Needs the extra `encoder` (transformers).
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Any
 
 from dtg.errors import CheckpointError, ConfigError, InputError, MissingExtraError
 
-LONGEST = 512  # pieces, where an encoder does not say how many it reads
+LONGEST = 512  # subwords, where an encoder does not say how many it reads
 
 
 @dataclass(frozen=True)
-class Pieces:
+class Subwords:
     """The tokenizer and the configuration of a pretrained encoder."""
 
     tokenizer: Any  # of transformers, the fast kind
     body: Any  # the configuration
 
     @classmethod
-    def of(cls, name: str | Path) -> Pieces:
+    def of(cls, name: str | Path) -> Subwords:
         """From a folder, or a name on the Hugging Face hub."""
         transformers = load_transformers()
         try:
@@ -48,32 +48,31 @@ class Pieces:
         self.body.save_pretrained(folder)
 
     @classmethod
-    def load(cls, folder: Path) -> Pieces:
+    def load(cls, folder: Path) -> Subwords:
         """What `save` wrote."""
         if not (folder / "config.json").is_file():
             raise CheckpointError(f"{folder} has no config.json: the parser's pretrained encoder is not described.")
         return cls.of(folder)
 
     def spell(self, word: str) -> list[int]:
-        """The numbers of a word's pieces; a word that leaves none is one unknown piece."""
+        """The ids of a word's subwords; a word that leaves none is one unknown subword."""
         found = self.tokenizer([word], is_split_into_words=True, add_special_tokens=False).input_ids
         return found or [self.tokenizer.unk_token_id]
 
     @cached_property
-    def frame(self) -> tuple[list[int], list[int]]:
-        """What stands before and after a sentence."""
+    def special_tokens(self) -> tuple[list[int], list[int]]:
+        """The ids before and after a sentence: [CLS] and [SEP], or the like."""
         bare = self.tokenizer("a", add_special_tokens=False).input_ids
         whole = self.tokenizer("a").input_ids
-        start = next(
-            (place for place in range(len(whole)) if whole[place : place + len(bare)] == bare), None
-        )  # [CLS] a [SEP]
+        starts = (start for start in range(len(whole)) if whole[start : start + len(bare)] == bare)
+        start = next(starts, None)
         if start is None:
-            raise InputError("the encoder's tokenizer changes a word between its marks of beginning and end.")
+            raise InputError("the encoder's tokenizer changes a word between its special tokens.")
         return whole[:start], whole[start + len(bare) :]
 
     @property
     def longest(self) -> int:
-        """How many pieces the encoder reads at once, marks of beginning and end included."""
+        """How many subwords the encoder reads at once, special tokens included."""
         positions = getattr(self.body, "max_position_embeddings", None) or LONGEST
         if self.body.model_type in ("roberta", "xlm-roberta", "camembert"):
             positions -= self.body.pad_token_id + 1  # they count positions from there
@@ -81,12 +80,12 @@ class Pieces:
 
     @cached_property
     def hash(self) -> str:
-        """The same for tokenizers that give the same pieces to encoders of the same shape."""
+        """The same for tokenizers that give the same subwords to encoders of the same shape."""
         shape = {key: value for key, value in sorted(self.body.to_dict().items()) if key not in UNIMPORTANT}
         return hashlib.sha256((self.tokenizer.backend_tokenizer.to_str() + repr(shape)).encode()).hexdigest()
 
 
-UNIMPORTANT = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")  # of no meaning for what is computed
+UNIMPORTANT = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")  # settings that change nothing computed
 
 
 def load_transformers() -> Any:

@@ -1,4 +1,4 @@
-"""Sentences to be parsed, and parsed: lines of text or CoNLL-U in, CoNLL-U out.
+"""Sentences that are to be parsed, from lines of text or CoNLL-U, and the CoNLL-U that is written once they are.
 
 Of CoNLL-U input, ids, words, tags, comments and what else stands there are kept; heads, labels and enhanced dependencies
 are not read, and may be missing.
@@ -6,16 +6,16 @@ are not read, and may be missing.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dtg.errors import InputError
-from dtg.parser.uses import ParsedTree
 from dtg.tables.items import Item, Lines, OneText, decoded, sentence_of
 from dtg.text.sentence import Sentence
-from dtg.trees import format_conllu
+from dtg.trees import DependencyTree, format_conllu
 from dtg.trees.conllu import COLUMNS, DEPREL, FORM, HEAD, sentence_blocks
 from dtg.trees.tree import Source
 
@@ -24,33 +24,33 @@ OURS = re.compile(r"#\s*(tree|prob|log_prob)\s*=")  # comments that this module 
 
 
 @dataclass(frozen=True, slots=True)
-class Unparsed:
+class UnparsedSentence:
     """Words, and everything else that is to be written beside them."""
 
     words: tuple[str, ...]
     source: Source
 
 
-def of_lines(lines: Lines | OneText, *, tokenized: bool) -> Iterator[Item[Unparsed]]:
+def read_lines(lines: Lines | OneText, *, tokenized: bool) -> Iterator[Item[UnparsedSentence]]:
     """A sentence from each line that is not empty; its `sent_id` is the line's number."""
     for item in lines:
         sentence = sentence_of(item.content, tokenized=tokenized)
         comments = (f"# sent_id = {item.sentence_id}",)
-        unparsed = of_sentence(sentence, lines.name, item.sentence_id, comments)
+        unparsed = from_sentence(sentence, lines.name, item.sentence_id, comments)
         yield Item(item.sentence_id, unparsed, item.written, item.position)
 
 
-def of_sentence(sentence: Sentence, path: str, line: int, comments: tuple[str, ...]) -> Unparsed:
+def from_sentence(sentence: Sentence, path: str, line: int, comments: tuple[str, ...]) -> UnparsedSentence:
     """A sentence of plain text; its text becomes one more comment."""
     columns = []
-    for place, word in enumerate(sentence.words):
-        follows = place + 1 < len(sentence) and sentence.starts[place + 1] == sentence.ends[place]
-        columns.append((str(place + 1), word, *["_"] * (COLUMNS - 3), "SpaceAfter=No" if follows else "_"))
+    for index, word in enumerate(sentence.words):
+        follows = index + 1 < len(sentence) and sentence.starts[index + 1] == sentence.ends[index]
+        columns.append((str(index + 1), word, *["_"] * (COLUMNS - 3), "SpaceAfter=No" if follows else "_"))
     text = f"# text = {' '.join(sentence.text.split())}"
-    return Unparsed(sentence.words, Source(path, line, line, (*comments, text), tuple(columns), ()))
+    return UnparsedSentence(sentence.words, Source(path, line, line, (*comments, text), tuple(columns), ()))
 
 
-def of_conllu(path: Path) -> Iterator[Item[Unparsed]]:
+def read_unparsed_conllu(path: Path) -> Iterator[Item[UnparsedSentence]]:
     """The sentences of a CoNLL-U file, gzipped or not."""
     if not path.is_file():
         raise InputError(f"cannot read {path}: there is no such file.")
@@ -59,7 +59,7 @@ def of_conllu(path: Path) -> Iterator[Item[Unparsed]]:
             raise InputError(f"cannot read {path}, line {first_line + len(block)}: {failure}")
         source = read_block(str(path), number, first_line, block)
         words = tuple(fields[FORM] for fields in source.columns)
-        yield Item(number, Unparsed(words, source), b"".join(block))
+        yield Item(number, UnparsedSentence(words, source), b"".join(block))
 
 
 def read_block(path: str, sentence: int, first_line: int, block: list[bytes]) -> Source:
@@ -90,10 +90,19 @@ def read_block(path: str, sentence: int, first_line: int, block: list[bytes]) ->
     return Source(path, sentence, first_line, tuple(comments), tuple(columns), tuple(inserted))
 
 
-def parsed_conllu(given: Unparsed, found: ParsedTree, place: int | None) -> str:
-    """A tree as CoNLL-U with its probability; `place` is its number in a list of several."""
-    added = [f"# prob = {found.probability:.6g}", f"# log_prob = {found.log_probability:.6f}"]
-    if place is not None:
-        added.insert(0, f"# tree = {place}")
-    source = replace(given.source, comments=(*given.source.comments, *added))
-    return format_conllu(replace(found.tree, source=source))
+def parsed_conllu(
+    sentence: UnparsedSentence, tree: DependencyTree, log_probability: float, rank: int | None = None
+) -> str:
+    """The tree of a sentence as CoNLL-U, with its probability in comments.
+
+    Args:
+        sentence: what was parsed.
+        tree: its tree.
+        log_probability: of the tree, in nats.
+        rank: the tree's number in a list of several.
+    """
+    added = [f"# prob = {math.exp(log_probability):.6g}", f"# log_prob = {log_probability:.6f}"]
+    if rank is not None:
+        added.insert(0, f"# tree = {rank}")
+    source = replace(sentence.source, comments=(*sentence.source.comments, *added))
+    return format_conllu(replace(tree, source=source))

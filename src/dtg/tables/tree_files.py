@@ -1,4 +1,4 @@
-"""CoNLL-U that grows sentence by sentence and can be gone on with: tables (dtg.tables.files) whose rows are trees.
+"""CoNLL-U files that are written sentence by sentence and can be resumed: tables (dtg.tables.files) whose rows are trees.
 
 A row is one tree, as text. What has been written is recorded beside the file, in OUT.meta.json.
 """
