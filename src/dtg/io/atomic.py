@@ -91,6 +91,7 @@ def exchange(one: Path, other: Path) -> bool:
 def remove_folder(path: Path) -> None:
     """Remove a folder so that it is never seen half removed under its own name."""
     doomed = path.with_name(f".{path.name}.{os.getpid()}{PARTIAL}")
+    shutil.rmtree(doomed, ignore_errors=True)
     path.rename(doomed)
     shutil.rmtree(doomed, ignore_errors=True)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 
-def text_hash(text: str) -> str:
-    """The hash of a text in UTF-8."""
-    return hashlib.sha256(text.encode()).hexdigest()
+def content_hash(content: str | bytes) -> str:
+    """The hash of bytes, or of a text in UTF-8."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
 
 
 def file_hash(path: Path) -> str:
@@ -22,9 +22,9 @@ def file_hash(path: Path) -> str:
 
 def files_hash(paths: Iterable[Path]) -> str:
     """One hash of the names and contents of several files; those that do not exist are left out."""
-    return text_hash("".join(f"{path.name} {file_hash(path)}\n" for path in paths if path.is_file()))
+    return content_hash("".join(f"{path.name} {file_hash(path)}\n" for path in paths if path.is_file()))
 
 
 def json_hash(content: Any, *, ensure_ascii: bool = True) -> str:
     """The hash of what JSON can hold, whatever the order of its keys."""
-    return text_hash(json.dumps(content, ensure_ascii=ensure_ascii, sort_keys=True))
+    return content_hash(json.dumps(content, ensure_ascii=ensure_ascii, sort_keys=True))

@@ -19,13 +19,13 @@ def read_json(path: Path, advice: str = "", error: type[DtgError] = DamagedFileE
 
     Args:
         path: the file.
-        advice: a sentence that ends the message if the file cannot be read.
+        advice: the last line of the message if the file cannot be read.
         error: the class of the error that is raised then.
     """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
-        raise error(f"cannot read {path}: {problem}.{advice and ' '}{advice}") from None
+        raise error("\n".join([f"cannot read {path}: {problem}.", *([advice] if advice else [])])) from None
 
 
 def json_text(content: Mapping[str, Any]) -> str:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -41,8 +40,8 @@ class Limits:
 
     def allow(self, value: float) -> bool:
         """True if the number is within the limits; NaN never is."""
-        is_inside = value >= self.least and (value > self.above or math.isinf(self.above)) and not value >= self.below
-        return is_inside and (math.isfinite(value) or (not self.is_finite and not math.isnan(value)))
+        is_inside = value >= self.least and (value > self.above or math.isinf(self.above))
+        return is_inside and (value < self.below if math.isfinite(value) else not self.is_finite)
 
     def describe(self) -> str:
         """The limits as they follow "a number"."""
@@ -76,7 +75,12 @@ def check_settings(settings: object, prefix: str = "", error: type[DtgError] = C
 
 
 def from_table(
-    kind: type[Settings], table: Mapping[str, Any], owner: str, *, noun: str = "setting", error: type[DtgError] = ConfigError
+    kind: type[Settings],
+    table: Mapping[str, Any],
+    owner: str,
+    *,
+    noun: str = "setting",
+    error: type[DtgError] = ConfigError,
 ) -> Settings:
     """Make settings of a table, as TOML and JSON files have them; lists become tuples.
 
@@ -135,7 +139,6 @@ def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
-@cache
 def field_types(kind: type) -> dict[str, Any]:
     """The types of a dataclass's fields, in order."""
     hints = get_type_hints(kind, include_extras=True)
@@ -153,7 +156,9 @@ def what_is_expected(kind: Any, value: Any) -> str:
         is_known = any(type(value) is type(one) and value == one for one in arguments)
         return "" if is_known else f"known: {', '.join(map(str, arguments))}"
     if origin is tuple:
-        problems = [what_is_expected(arguments[0], one) for one in value] if type(value) is tuple else ["a list is expected"]
+        problems = (
+            [what_is_expected(arguments[0], one) for one in value] if type(value) is tuple else ["a list is expected"]
+        )
         return next((f"in a list, {problem}" for problem in problems if problem), "")
     kind, limits = arguments if origin is Annotated else (kind, Limits())
     is_number = kind is int or kind is float

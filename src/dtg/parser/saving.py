@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from dtg.errors import CheckpointError
-from dtg.io.files import CONFIG, WEIGHTS, replacing
-from dtg.io.saved import check_config, hash_of, load_weights, read_json, save_weights, write_config
+from dtg.io.atomic import replacing
+from dtg.io.hashing import files_hash
+from dtg.io.json_files import CONFIG, WEIGHTS
+from dtg.io.saved import check_config, load_weights, read_saved_config, save_weights, write_config
 from dtg.parser.config import ParserConfig
 from dtg.parser.network.subwords import Pieces
 from dtg.parser.network.vocabulary import Vocabulary
@@ -51,7 +53,7 @@ def load(kind: type[BiaffineParser], folder: Path, device: torch.device | str) -
 def read_config(folder: Path) -> dict[str, Any]:
     """config.json, checked as far as that it is a parser's."""
     missing = f"{folder} is not a parser: it has no {CONFIG}. Give the folder of one that dtg train-parser has made, RUN/best."
-    content = read_json(folder, missing)
+    content = read_saved_config(folder, missing)
     if isinstance(content, dict) and "model" in content:
         raise CheckpointError(f"{folder} is a language model, not a parser; dtg.load reads it.")
     return check_config(content, folder, ("parser", "vocabulary"), "parser's")
@@ -59,4 +61,4 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def parser_hash(folder: Path) -> str:
     """What identifies a parser. Another one in the same folder has another."""
-    return hash_of(folder / name for name in (CONFIG, WEIGHTS, VOCABULARY))
+    return files_hash(folder / name for name in (CONFIG, WEIGHTS, VOCABULARY))

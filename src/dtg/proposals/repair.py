@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dtg.io.messages import pluralize
 from dtg.trees import DependencyTree, projectivize
-from dtg.trees.report import number
 
 
 @dataclass(slots=True)
@@ -32,9 +32,9 @@ class Changes:
         """What happened, a line each, for a person to read; what did not happen is not mentioned."""
         text = []
         if self.lifted_arcs:
-            arcs = number(self.lifted_arcs, "crossing arc")
-            text.append(f"lifted {arcs} in {self.with_crossing_arcs:,} of {number(self.trees, 'tree')}")
+            arcs = pluralize(self.lifted_arcs, "crossing arc")
+            text.append(f"lifted {arcs} in {self.with_crossing_arcs:,} of {pluralize(self.trees, 'tree')}")
         if self.attached_roots:
-            roots = number(self.attached_roots, "further root")
-            text.append(f"attached {roots} in {self.with_several_roots:,} of {number(self.trees, 'tree')}")
+            roots = pluralize(self.attached_roots, "further root")
+            text.append(f"attached {roots} in {self.with_several_roots:,} of {pluralize(self.trees, 'tree')}")
         return text
