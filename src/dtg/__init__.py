@@ -8,8 +8,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from dtg import pretrained
+from dtg.environment import sleep_while_waiting
 from dtg.errors import DtgError
-from dtg.threads import sleep_while_waiting
 from dtg.trees import DependencyTree, projectivize, read_conllu, read_treebank, write_conllu
 
 if TYPE_CHECKING:

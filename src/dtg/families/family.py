@@ -18,7 +18,7 @@ from dtg.errors import InputError
 from dtg.families.lanes import Lanes
 from dtg.families.reading import Reading, read
 from dtg.families.rows import NOTHING, KindCode, LaneRows, Row
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 from dtg.transitions.action import Operation
 from dtg.transitions.lanes import LaneActions, legal
 from dtg.transitions.rules import Derivations

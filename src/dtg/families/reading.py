@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dtg.families.packing import PackedRows, pack
 from dtg.families.rows import NOTHING, Kind, KindCode, Row
-from dtg.io.files import FORMAT_VERSION
+from dtg.io.json_files import FORMAT_VERSION
 from dtg.transitions.action import Action, Operation
 from dtg.transitions.batch import ActionBatch, SentenceBatch
 from dtg.trees import DependencyTree

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dtg.errors import InputError
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 from dtg.scoring import tree_sums
 from dtg.scoring.marginal import Marginal
 from dtg.scoring.proposal import Proposal, draw

@@ -12,6 +12,7 @@ from math import exp, fsum, inf, isnan, log
 from typing import TYPE_CHECKING, Any
 
 from dtg.errors import InputError, TooFarError
+from dtg.io.messages import pluralize
 from dtg.scoring.estimates import from_independent_draws, from_ordered_draws
 from dtg.scoring.marginal import Kind, Marginal
 from dtg.scoring.proposal import Draws
@@ -20,7 +21,6 @@ from dtg.transitions.arc_swift import ArcSwift
 from dtg.transitions.rules import Derivations
 from dtg.trees import DependencyTree
 from dtg.trees.enumeration import LONGEST, count_projective, enumerate_projective
-from dtg.trees.report import number
 
 if TYPE_CHECKING:
     from dtg.model import DecoderModel
@@ -68,7 +68,7 @@ def by_proposal(model: DecoderModel, draws: Draws, constrained: bool | None) -> 
     """The paper's: the sum over the distinct trees of a proposal."""
     scores = score_distinct(model, draws.trees, constrained)
     count = len(draws.trees)
-    how = number(count, "proposal tree")
+    how = pluralize(count, "proposal tree")
     return summed(scores, "lower bound", how, draws=count, **known_facts(model, constrained))
 
 
@@ -82,7 +82,7 @@ def by_estimate(model: DecoderModel, draws: Draws, constrained: bool | None) -> 
     assert draws.log_q is not None
     scores = score_distinct(model, draws.trees, constrained)
     if draws.drawn == "without replacement" and len(scores) == count_projective(len(draws.trees[0])):
-        how = f"draws without replacement of all {number(len(scores), 'tree')}"
+        how = f"draws without replacement of all {pluralize(len(scores), 'tree')}"
         return summed(scores, "exact", how, draws=len(scores), **known_facts(model, constrained))
     estimator = from_independent_draws if draws.drawn == "independently" else from_ordered_draws
     estimate = estimator([scores[tree.heads] for tree in draws.trees], draws.log_q)
@@ -112,7 +112,7 @@ def combined(model: DecoderModel, words: Words, draws: Draws, options: BeamOptio
     _, found = search_trees(model, words, options)
     further = (tree for tree in draws.trees if tree.heads not in found)
     scores = found | score_distinct(model, further, options.constrained)
-    how = f"{describe(options)} ({number(len(found), 'tree')}) and {number(len(draws.trees), 'proposal tree')}"
+    how = f"{describe(options)} ({pluralize(len(found), 'tree')}) and {pluralize(len(draws.trees), 'proposal tree')}"
     facts = known_facts(model, options.constrained)
     return summed(scores, "lower bound", how, draws=len(draws.trees), **facts)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from dtg.errors import IllegalTransition, TransitionError
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 from dtg.transitions.action import END, Action, Operation
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand_actions
 from dtg.transitions.rules import DERIVATIONS, Derivations, Rules, active, allows
