@@ -10,7 +10,7 @@ from pathlib import Path
 
 import dtg
 from dtg.cli.info_trained import kind_of
-from dtg.io.saved import read_json
+from dtg.io.saved import read_saved_config
 from dtg.pretrained import FOLDER
 
 
@@ -21,7 +21,7 @@ def main() -> None:
     given = options.parse_args()
     out = FOLDER / given.name
     missing = f"{given.folder} is not a model or a parser: it has no config.json."
-    is_parser = kind_of(read_json(given.folder, missing), given.folder) == "parser"
+    is_parser = kind_of(read_saved_config(given.folder, missing), given.folder) == "parser"
     load = dtg.load_parser if is_parser else dtg.load
     load(given.folder).half().save(out)
     for path in out.iterdir():

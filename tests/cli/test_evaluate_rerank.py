@@ -19,7 +19,7 @@ from dtg.model.saving import model_hash
 from dtg.parser import BiaffineParser
 from dtg.parser.evaluation import evaluate as evaluate_parser
 from dtg.parser.saving import parser_hash
-from dtg.tables.reading import read_rows
+from dtg.tables.formats import read_rows
 from dtg.trees import read_conllu
 from tests.cli.made import folder_with_models
 from tests.cli.test_evaluate_parser import GOLD

@@ -117,7 +117,7 @@ def test_mistakes(parser: Path, tmp_path: Path) -> None:
     assert "nowhere is not a parser" in dtg("parse", "a b", "--parser", "nowhere", code=1).stderr
     bad = tmp_path / "bad.conllu"
     bad.write_text("1\ta\t_\n")
-    assert "line 1: it has 3 columns" in dtg("parse", bad, "--parser", parser, code=1).stderr
+    assert "line 1: the line has 3 columns" in dtg("parse", bad, "--parser", parser, code=1).stderr
 
 
 def test_options_that_do_not_fit(tmp_path: Path) -> None:

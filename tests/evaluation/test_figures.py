@@ -13,8 +13,9 @@ import pytest
 from dtg.errors import InputError, MissingExtraError
 from dtg.evaluation import figures
 from dtg.evaluation.blimp.paradigms import PARADIGMS, title
-from dtg.evaluation.figures import Bar, bars_by_group, learning_curves, spread
-from dtg.pictures import STYLES, wrapped
+from dtg.evaluation.figures import Bar, bars_by_group
+from dtg.io.pictures import STYLES, wrapped
+from dtg.training.curves import learning_curves, spread
 
 GROUPS = [*map(title, PARADIGMS)]
 NAMES = [

@@ -12,7 +12,7 @@ from dtg.evaluation.bootstrap import mean_interval, ratio_interval
 from dtg.evaluation.reranking import COLUMNS, RerankedSentence, compare, own_tree, summarize
 from dtg.evaluation.reranking_report import Report, write_report
 from dtg.scoring.reranking import RankedTree, Reranking
-from dtg.tables.reading import read_rows
+from dtg.tables.formats import read_rows
 from dtg.trees import DependencyTree, read_conllu
 from tests.cli.test_evaluate_parser import GOLD
 from tests.parser.parsers import small_parser

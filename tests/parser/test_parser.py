@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from dtg.errors import CheckpointError, ConfigError, InputError
+from dtg.errors import CheckpointError, ConfigError, InputError, ResumeError
 from dtg.parser import BiaffineParser, ParserConfig
 from dtg.parser.data import ParserCorpus
 from dtg.parser.encoder.vocabulary import LETTERS, Vocabulary
@@ -175,7 +175,7 @@ def test_another_treebank_is_not_resumed_with(tmp_path: Path) -> None:
     corpus = small_corpus()
     small_train(small_parser(corpus), corpus, tmp_path / "run", max_minutes=0)
     other = small_corpus(some_trees(10, seed=5))
-    with pytest.raises(CheckpointError, match="corpus was"):
+    with pytest.raises(ResumeError, match="corpus was"):
         small_train(small_parser(other), other, tmp_path / "run", resume=True)
 
 

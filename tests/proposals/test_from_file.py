@@ -17,7 +17,7 @@ from dtg.proposals import tree_index
 from dtg.proposals.from_file import FileProposal
 from dtg.proposals.repair import RepairCounts
 from dtg.scoring.proposal import Draws, Proposal, draw
-from dtg.tables.sidecar import Progress, Sidecar, sidecar_path
+from dtg.tables.sidecar import ResumePoint, Sidecar, sidecar_path
 from dtg.trees import DependencyTree, projectivize, read_conllu, write_conllu
 from dtg.trees.enumeration import enumerate_projective
 from tests.real_data import data_file
@@ -45,7 +45,7 @@ def write_lists(path: Path, lists: Sequence[Sequence[tuple[int, ...]]], **settin
         )
     )
     sidecar = Sidecar.begin({"command": "parse", "nbest": None, "sample": None, **settings}, {}, ())
-    sidecar = replace(sidecar, progress=Progress(bytes=path.stat().st_size), finished=True)
+    sidecar = replace(sidecar, progress=ResumePoint(bytes=path.stat().st_size), finished=True)
     sidecar.save(sidecar_path(path))
     return sidecar
 
@@ -110,7 +110,7 @@ def test_independent_draws_keep_their_repeats(tmp_path: Path) -> None:
     path = tmp_path / "drawn.conllu"
     sidecar = write_lists(path, [[b, a, b], [b]], sample=3, without_replacement=False)
     path.write_text(path.read_text() + again * 2)
-    replace(sidecar, progress=Progress(bytes=path.stat().st_size)).save(sidecar_path(path))
+    replace(sidecar, progress=ResumePoint(bytes=path.stat().st_size)).save(sidecar_path(path))
     found = propose(path)
     assert heads_of(found) == [b, a, b, b, b, b]
     assert (found.log_q, found.drawn) == ((-3.0, -1.0, *[-3.0] * 4), "independently")
@@ -156,7 +156,7 @@ def test_crossing_arcs_and_several_roots_are_repaired_and_counted(tmp_path: Path
     path.write_text(
         "".join(block("a b c d", heads, *comments) for heads in (crossing, roots)) + block("e", (0,), *comments)
     )
-    replace(sidecar, progress=Progress(bytes=path.stat().st_size)).save(sidecar_path(path))
+    replace(sidecar, progress=ResumePoint(bytes=path.stat().st_size)).save(sidecar_path(path))
     proposal = FileProposal(path)
     lifted = projectivize(DependencyTree(tuple("abcd"), crossing)).tree.heads
     found = draw(proposal, tuple("abcd"), 2, None)

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from dtg.errors import CheckpointError
-from dtg.training import folders
+from dtg.io import atomic
+from dtg.io.atomic import clean_up, replacing_folder
 from dtg.training.checkpoint import CheckpointStore, read_checkpoint
-from dtg.training.folders import sweep, whole_folder
 
 TENSORS = {"model": {"w": torch.arange(6.0).view(2, 3)}, "random": {"cpu": torch.arange(9, dtype=torch.uint8)}}
 
@@ -22,7 +22,7 @@ def no_warning(message: str) -> None:
 
 
 def fill(path: Path, text: str) -> None:
-    with whole_folder(path) as folder:
+    with replacing_folder(path) as folder:
         (folder / "file").write_text(text)
 
 
@@ -35,7 +35,7 @@ def test_a_folder_appears_whole_and_is_replaced_whole(tmp_path: Path) -> None:
 
 def test_a_failed_attempt_leaves_the_old_folder(tmp_path: Path) -> None:
     fill(tmp_path / "best", "old")
-    with pytest.raises(RuntimeError), whole_folder(tmp_path / "best") as folder:
+    with pytest.raises(RuntimeError), replacing_folder(tmp_path / "best") as folder:
         (folder / "file").write_text("half")
         raise RuntimeError
     assert (tmp_path / "best" / "file").read_text() == "old"
@@ -43,12 +43,12 @@ def test_a_failed_attempt_leaves_the_old_folder(tmp_path: Path) -> None:
 
 
 def test_where_folders_cannot_change_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "exchange", lambda one, other: False)
+    monkeypatch.setattr(atomic, "exchange", lambda one, other: False)
     test_a_folder_appears_whole_and_is_replaced_whole(tmp_path)
     (tmp_path / "best").rename(tmp_path / ".best.old.partial")  # as if killed between the two renames
     (tmp_path / ".other.partial").mkdir()
     (tmp_path / ".curves.png.7.partial.png").touch()
-    sweep(tmp_path)
+    clean_up(tmp_path)
     assert (tmp_path / "best" / "file").read_text() == "new"
     assert [path.name for path in tmp_path.iterdir()] == ["best"]
 

@@ -23,8 +23,8 @@ from dtg.cli.commands.score import score
 from dtg.cli.commands.surprisal import surprisal
 from dtg.cli.commands.train import train
 from dtg.cli.commands.train_parser import train_parser
+from dtg.environment import keep_freed_memory
 from dtg.errors import DtgError
-from dtg.memory import keep_freed_memory
 
 app = typer.Typer(
     name="dtg",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +17,7 @@ from dtg.cli.tables import load_model, model_folder
 from dtg.errors import InputError
 from dtg.evaluation.processes import Processes, joined
 from dtg.evaluation.work import Group, Store, do
+from dtg.io.hashing import json_hash
 
 if TYPE_CHECKING:
     from dtg.language_model import LanguageModel
@@ -111,7 +110,7 @@ def results_folder(out: Path | None, processes: Processes) -> Iterator[Path]:
 
 def content_hash(content: Any) -> str:
     """The sha256 of something that JSON can hold."""
-    return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+    return json_hash(content, ensure_ascii=False)
 
 
 def details(options: Mapping[str, Any], proposal: str | None) -> list[str]:

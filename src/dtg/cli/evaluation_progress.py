@@ -15,7 +15,7 @@ from dtg.cli.progress_bar import ProgressBar
 from dtg.cli.training_progress import clock
 from dtg.evaluation.processes import Processes
 from dtg.evaluation.work import Watcher
-from dtg.trees.report import number
+from dtg.io.messages import pluralize
 
 SECONDS_BETWEEN_LINES = 120.0
 
@@ -39,13 +39,13 @@ class EvaluationProgress(ProgressBar, Watcher):
     def begins(self, groups: int) -> None:
         self.groups, self.began = groups, time.monotonic()
         self.told = self.began
-        self.bar.update(self.task, total=groups, description=f"0 of {number(groups, 'group')}")
+        self.bar.update(self.task, total=groups, description=f"0 of {pluralize(groups, 'group')}")
 
     def finished(self, rows: int) -> None:
         self.groups_done, self.last = self.groups_done + 1, time.monotonic()
         self.sentences += rows * self.sentences_per_row
         left = (self.last - self.began) * (self.groups - self.groups_done) / self.groups_done
-        shown = f"{self.groups_done:,} of {number(self.groups, 'group')}  {self.speed}  {clock(left)} left"
+        shown = f"{self.groups_done:,} of {pluralize(self.groups, 'group')}  {self.speed}  {clock(left)} left"
         self.bar.update(self.task, completed=self.groups_done, description=shown)
         if self.processes.is_main and not self.on_terminal and self.last - self.told >= SECONDS_BETWEEN_LINES:
             typer.echo(f"dtg: {shown}", err=True)
@@ -61,4 +61,4 @@ class EvaluationProgress(ProgressBar, Watcher):
         if not self.groups:
             return "everything had been computed before."
         each = "" if self.processes.count == 1 else f" by the first of {self.processes.count} processes"
-        return f"{number(self.sentences, 'sentence')} in {clock(self.last - self.began)}{each}, {self.speed}."
+        return f"{pluralize(self.sentences, 'sentence')} in {clock(self.last - self.began)}{each}, {self.speed}."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dtg.cli.evaluation_options import names_in
 from dtg.errors import InputError
 from dtg.evaluation.perplexity_rows import WITH_TREES, By, GivenSentence, Measuring
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 from dtg.scoring.marginals import why_no_estimate
 
 FROM_TREES: tuple[By, ...] = ("proposal", "estimate")

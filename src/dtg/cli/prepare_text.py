@@ -18,6 +18,7 @@ from dtg.cli.commands.parse import is_treebank, load_parser, write
 from dtg.cli.commands.train_parser import HELD_OUT
 from dtg.cli.parse_wanted import Wanted
 from dtg.errors import CorpusError, InputError
+from dtg.io.settings import changes
 
 if TYPE_CHECKING:
     from dtg.parser import BiaffineParser
@@ -86,17 +87,17 @@ class TextParsing:
 
     def parsed(self, parser: BiaffineParser, split: str, paths: Sequence[Path], part: TextPart | None) -> ParsedText:
         """One split's text as a file of trees."""
+        from dtg.io.hashing import file_hash
         from dtg.tables.plain_text import TextFiles
         from dtg.tables.sidecar import Sidecar, read_sidecar, sidecar_path
         from dtg.text import ParsedText
-        from dtg.text.arrays import file_hash
 
         path, texts = self.folder / f"{split}.conllu", TextFiles(paths, self.reading, part)
         hashes = [file_hash(text) for text in paths]
         settings = {"command": "prepare", "dtg": __version__, **self.settings(), "text": hashes, "device": self.device}
         if sidecar_path(path).exists():
             before = read_sidecar(sidecar_path(path)).settings
-            if differing := [name for name, value in settings.items() if before.get(name) != value]:
+            if differing := [one.name for one in changes({name: before.get(name) for name in settings}, settings)]:
                 raise CorpusError(
                     f"{path} holds trees that were made otherwise: {', '.join(differing)} differ.\n"
                     f"Remove {self.folder}, or give another --out."

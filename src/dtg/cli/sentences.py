@@ -11,10 +11,10 @@ import typer
 
 from dtg.cli.commands.parse import is_treebank
 from dtg.errors import InputError
+from dtg.io.messages import pluralize
 from dtg.tables.items import Content, Item, Lines, OneText
 from dtg.tables.unparsed import UnparsedSentence, read_lines, read_unparsed_conllu
 from dtg.trees.conllu import sentence_blocks
-from dtg.trees.report import number
 
 LIKE_A_FILE = (".txt", ".gz", ".tsv", ".csv", ".tok", ".conllu")
 
@@ -81,5 +81,5 @@ def tell_empty(lines: Lines | OneText) -> None:
     """Say how many lines have no rows."""
     if lines.empty:
         typer.echo(
-            f"dtg: {number(lines.empty, 'empty line')} in {lines.name}; they have numbers, but no rows.", err=True
+            f"dtg: {pluralize(lines.empty, 'empty line')} in {lines.name}; they have numbers, but no rows.", err=True
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dtg.trees.report import number
+from dtg.io.messages import pluralize
 
 if TYPE_CHECKING:
     from dtg.evaluation.sg import Comparison, Score
@@ -41,7 +41,8 @@ def show_line(label: str, rules: Sequence[Score]) -> None:
     from dtg.evaluation.sg.markdown import interval
 
     shown = (
-        f"{100 * one.value:5.1f} {interval(one)}" + (f" {number(one.ties, 'tie')}" if one.ties else "") for one in rules
+        f"{100 * one.value:5.1f} {interval(one)}" + (f" {pluralize(one.ties, 'tie')}" if one.ties else "")
+        for one in rules
     )
     typer.echo(f"{label:28}{rules[0].items:6}{''.join(f'   {text:<22}' for text in shown)}".rstrip())
 

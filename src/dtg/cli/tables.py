@@ -15,7 +15,7 @@ from dtg import __version__, pretrained
 from dtg.cli.interrupts import interruptible
 from dtg.cli.table_options import BaseChoice, FormatChoice
 from dtg.errors import InputError
-from dtg.trees.report import number
+from dtg.io.messages import pluralize
 
 if TYPE_CHECKING:
     from dtg.language_model import LanguageModel
@@ -166,7 +166,7 @@ def write_table(work: Work[Content, Result], to: Destination, sidecar: Callable[
     grow(table, work, to.out)
     if to.out is None:
         return
-    rows, sentences = number(table.progress.rows, "row"), number(table.progress.sentences, "sentence")
+    rows, sentences = pluralize(table.progress.rows, "row"), pluralize(table.progress.sentences, "sentence")
     now = "was finished before, with" if was_finished else "has"
     typer.echo(
         f"dtg: {to.out} {now} {rows} for {sentences}; {to.out.name}.meta.json says how they were made.", err=True

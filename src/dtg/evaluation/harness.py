@@ -26,7 +26,7 @@ from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.scoring.surprisals import surprisal_stream
 from dtg.search.options import BeamOptions
 from dtg.text.sentence import Sentence
-from dtg.text.sentences import split_sentences
+from dtg.text.words import split_sentences
 
 try:
     from lm_eval.api.model import LM

@@ -17,7 +17,7 @@ from dtg.evaluation.bootstrap import ratio_interval
 from dtg.evaluation.perplexity import KINDS, LEVEL, SAMPLES, Measured, Row, column
 from dtg.evaluation.perplexity_rows import SENTENCES, By
 from dtg.evaluation.results import read_results
-from dtg.tables.reading import number_in, read_rows
+from dtg.tables.formats import number_in, read_rows
 
 BITS_EXPLAINED = (
     "Bits a word: below 0, the first model predicts the words better; one bit is a factor of two in perplexity. Better by "

@@ -12,8 +12,8 @@ from dtg.evaluation.perplexity import LEVEL, Measured, Perplexity, Row
 from dtg.evaluation.perplexity_comparison import Difference
 from dtg.evaluation.perplexity_rows import COLUMNS, SENTENCES, By
 from dtg.evaluation.results import results_content, write_results, write_rows, write_text
+from dtg.io.messages import pluralize
 from dtg.scoring.marginal import Kind
-from dtg.trees.report import number
 
 SIGNS: Mapping[Kind, str] = {"exact": "=", "lower bound": "≤", "estimate": "≈"}  # p at least is perplexity at most
 TITLES = {
@@ -56,7 +56,7 @@ class Report:
     def title(self) -> str:
         """Of which model and how many sentences."""
         sentences, words, pieces = len(self.rows), total(self.rows, "words"), total(self.rows, "pieces")
-        counts = f"{number(sentences, 'sentence')}, {number(words, 'word')}, {number(pieces, 'piece')}"
+        counts = f"{pluralize(sentences, 'sentence')}, {pluralize(words, 'word')}, {pluralize(pieces, 'piece')}"
         return f"Perplexity of {self.name} on {Path(self.data).name}: {counts}"
 
     def cells(self, *, counts: bool) -> tuple[list[str], list[list[str]]]:
@@ -89,7 +89,7 @@ class Report:
             INTERVAL,
             *(line for one in self.found for line in remarks(one)),
             *(
-                [f"lifted {number(sum(lifted), 'crossing arc')} in {number(len(lifted), 'sentence')}."]
+                [f"lifted {pluralize(sum(lifted), 'crossing arc')} in {pluralize(len(lifted), 'sentence')}."]
                 if lifted
                 else []
             ),
@@ -104,7 +104,7 @@ class Report:
         other, differences = self.compared
         return [
             f"{self.name} − {other}, by {one.by}: {one.shown} bits a word; better on {one.better:,} of "
-            f"{number(one.sentences, 'sentence')}."
+            f"{pluralize(one.sentences, 'sentence')}."
             for one in differences
         ]
 
@@ -153,11 +153,11 @@ def remarks(one: Perplexity) -> Iterable[str]:
             if one.by == "estimate"
             else "trees have probability 0, which would make it infinite"
         )
-        yield f"{one.by}: without {number(one.without, 'sentence')} whose {why}."
+        yield f"{one.by}: without {pluralize(one.without, 'sentence')} whose {why}."
     if one.trees is not None and one.by == "proposal":
         yield f"proposal: {one.trees:,.1f} different trees a sentence."
     if one.drawn is not None and one.drawn.exact_sentences:
-        yield f"estimate: exact for {number(one.drawn.exact_sentences, 'sentence')}, all of whose trees were drawn."
+        yield f"estimate: exact for {pluralize(one.drawn.exact_sentences, 'sentence')}, all of whose trees were drawn."
     if one.drawn is not None and one.drawn.standard_error is not None:
         share = one.drawn.standard_error / one.words
         yield (
@@ -165,7 +165,7 @@ def remarks(one: Perplexity) -> Iterable[str]:
             "of them carry it (ESS)."
         )
     if one.drawn is not None and one.drawn.below_bound:
-        below = number(one.drawn.below_bound, "sentence")
+        below = pluralize(one.drawn.below_bound, "sentence")
         yield f"estimate: below one of the bounds, so too low for certain, for {below}."
 
 

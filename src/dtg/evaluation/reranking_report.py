@@ -10,7 +10,7 @@ from typing import Any
 from dtg.evaluation.markdown import page
 from dtg.evaluation.reranking import COLUMNS, WHOSE, RerankedSentence
 from dtg.evaluation.results import results_content, write_results, write_rows, write_text
-from dtg.trees.report import number
+from dtg.io.messages import pluralize
 
 SENTENCES = "sentences.csv"
 PARTS = {"all": "all words", "without_punctuation": "no punctuation"}
@@ -39,7 +39,7 @@ class Report:
     def counts(self) -> str:
         """How many sentences, and how many trees there were to choose from."""
         count, trees = self.found["sentences"], self.found["trees"]
-        return f"{number(count, 'sentence')}, {trees / count:.1f} trees a sentence"
+        return f"{pluralize(count, 'sentence')}, {trees / count:.1f} trees a sentence"
 
     @property
     def title(self) -> str:
@@ -61,7 +61,7 @@ class Report:
     def crossing(self) -> list[str]:
         """A line about gold trees that cannot be reached, if there are any."""
         trees = self.found["crossing"]
-        return [f"crossing arcs, which no proposal has, are in {number(trees, 'gold tree')}."] if trees else []
+        return [f"crossing arcs, which no proposal has, are in {pluralize(trees, 'gold tree')}."] if trees else []
 
     def lines(self) -> list[str]:
         """What the rows and columns are, and how they were made."""

@@ -18,7 +18,8 @@ from typing import Any
 
 from dtg.errors import InputError, MissingExtraError
 from dtg.evaluation.work import SETTINGS
-from dtg.io.files import FORMAT_VERSION, replacing
+from dtg.io.atomic import replacing
+from dtg.io.json_files import FORMAT_VERSION
 from dtg.tables.columns import Column, Row
 from dtg.tables.formats import Encoder, format_of
 

@@ -17,7 +17,7 @@ from dtg.families.linear import LinearFamily
 from dtg.families.packing import Dense, PackedRows, PackedView, pack
 from dtg.families.rows import Kind, LaneRows, LaneView, Row
 from dtg.families.stack import StackFamily
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 from dtg.transitions.arc_eager import ArcEager
 from dtg.transitions.arc_standard import ArcStandard
 from dtg.transitions.arc_standard_released import ReleasedArcStandard

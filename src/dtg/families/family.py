@@ -17,7 +17,7 @@ from torch import Tensor
 from dtg.families.lanes import Lanes
 from dtg.families.reading import Reading, read
 from dtg.families.rows import Kind, LaneRows, LaneView, Row
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 from dtg.transitions.action import NOTHING, Operation
 from dtg.transitions.lanes import LaneActions, legal
 from dtg.transitions.system import TransitionSystem

@@ -11,7 +11,7 @@ import torch
 
 from dtg.families.packing import PackedRows, PackedView, pack
 from dtg.families.rows import KINDS, Row, RowView
-from dtg.io.files import FORMAT_VERSION
+from dtg.io.json_files import FORMAT_VERSION
 from dtg.transitions.action import NOTHING, Action, Operation, describe
 from dtg.transitions.batch import ActionBatch, SentenceBatch, check_pieces
 from dtg.trees.kinds import Tree

@@ -9,8 +9,9 @@ from typing import Any
 from torch import nn
 
 from dtg.errors import CheckpointError
-from dtg.io.files import CONFIG, WEIGHTS
-from dtg.io.saved import check_config, hash_of, read_json, save_weights, write_config
+from dtg.io.hashing import files_hash
+from dtg.io.json_files import CONFIG, WEIGHTS
+from dtg.io.saved import check_config, read_saved_config, save_weights, write_config
 from dtg.model.config import ModelConfig
 from dtg.pretrained import MODEL, WORDS_MODEL
 from dtg.text.tokenizer import Tokenizer
@@ -60,7 +61,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         f"{folder} is not a model: it has no {CONFIG}. "
         f"Give the folder of a trained model, such as RUN/best, or a name: {MODEL} or {WORDS_MODEL}."
     )
-    content = read_json(folder, missing)
+    content = read_saved_config(folder, missing)
     if isinstance(content, dict) and "parser" in content:
         raise CheckpointError(f"{folder} is a parser, not a language model; dtg.load_parser reads it.")
     return check_config(content, folder, ("model", "root", "tokenizer", "released_ids"), "dtg model's")
@@ -68,4 +69,4 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def model_hash(folder: Path) -> str:
     """What identifies a model. Another model in the same folder has another."""
-    return hash_of(folder / name for name in (CONFIG, WEIGHTS, TOKENIZER))
+    return files_hash(folder / name for name in (CONFIG, WEIGHTS, TOKENIZER))

@@ -8,8 +8,10 @@ from typing import Any
 from torch import nn
 
 from dtg.errors import CheckpointError
-from dtg.io.files import CONFIG, WEIGHTS, replacing
-from dtg.io.saved import check_config, hash_of, read_json, save_weights, write_config
+from dtg.io.atomic import replacing
+from dtg.io.hashing import files_hash
+from dtg.io.json_files import CONFIG, WEIGHTS
+from dtg.io.saved import check_config, read_saved_config, save_weights, write_config
 from dtg.parser.config import ParserConfig
 from dtg.parser.encoder.subwords import Subwords
 from dtg.parser.encoder.vocabulary import Vocabulary
@@ -46,7 +48,7 @@ def read_parser(folder: Path) -> tuple[ParserConfig, Vocabulary]:
 def read_config(folder: Path) -> dict[str, Any]:
     """config.json, checked as far as that it is a parser's."""
     missing = f"{folder} is not a parser: it has no {CONFIG}. Give the folder of one that dtg train-parser has made, RUN/best."
-    content = read_json(folder, missing)
+    content = read_saved_config(folder, missing)
     if isinstance(content, dict) and "model" in content:
         raise CheckpointError(f"{folder} is a language model, not a parser; dtg.load reads it.")
     return check_config(content, folder, ("parser", "vocabulary"), "parser's")
@@ -54,4 +56,4 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def parser_hash(folder: Path) -> str:
     """What identifies a parser. Another one in the same folder has another."""
-    return hash_of(folder / name for name in (CONFIG, WEIGHTS, VOCABULARY))
+    return files_hash(folder / name for name in (CONFIG, WEIGHTS, VOCABULARY))

@@ -16,14 +16,15 @@ from pathlib import Path
 import torch
 
 from dtg.errors import InputError, TreebankError
+from dtg.io.messages import pluralize
+from dtg.io.text_files import open_seekable
 from dtg.proposals.repair import RepairCounts
-from dtg.proposals.tree_index import index_of, open_unpacked, read_blocks
+from dtg.proposals.tree_index import index_of, read_blocks
 from dtg.scoring.proposal import Drawn, Draws
 from dtg.tables.sidecar import read_sidecar, sidecar_path
 from dtg.text.words import checked_words
 from dtg.trees import DependencyTree
-from dtg.trees.conllu import Located, parse_block
-from dtg.trees.report import number
+from dtg.trees.conllu import SentenceProblem, parse_block
 
 LOG_PROBABILITY = re.compile(r"^#\s*log_prob\s*=\s*(-?\d+(?:\.\d+)?)\s*$", re.MULTILINE)
 FIRST_OF_LIST = re.compile(r"^#\s*tree\s*=\s*1\s*$", re.MULTILINE)
@@ -51,7 +52,7 @@ class FileProposal:
 
     def __init__(self, path: str | Path) -> None:
         self.path, self.repairs = Path(path), RepairCounts()
-        self.file = open_unpacked(self.path)
+        self.file = open_seekable(self.path)
         weakref.finalize(self, self.file.close)
         self.drawn = how_drawn(self.path, self.file.seek(0, 2))
         self.index = index_of(self.path, self.file, keep_repeats=self.drawn == "independently")
@@ -84,7 +85,7 @@ class FileProposal:
                 break
         if not chosen:
             raise InputError(
-                f"{self.path} has no tree of {' '.join(words)!r} ({number(len(words), 'word')}).\n"
+                f"{self.path} has no tree of {' '.join(words)!r} ({pluralize(len(words), 'word')}).\n"
                 "Trees are looked up by their words, which must be split and spelt in the same way. Add a tree of this "
                 "sentence to the file, or name a parser instead."
             )
@@ -117,7 +118,7 @@ def read_tree(path: Path, sentence: int, line: int, block: list[bytes]) -> tuple
     """A sentence's lines as a tree, and how many further root words were attached to the first."""
     try:
         return parse_block(str(path), sentence, line, block, "first")
-    except Located as problem:
+    except SentenceProblem as problem:
         advice = f"{problem.advice.removesuffix(',')}; trees to be proposed must be whole."
         raise TreebankError(path, sentence, problem.line, problem.reason, advice) from None
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dtg.io.messages import pluralize
 from dtg.trees import DependencyTree, projectivize
-from dtg.trees.report import number
 
 
 @dataclass(slots=True)
@@ -40,9 +40,9 @@ class RepairCounts:
         """What was repaired, a line each, for a person to read; nothing where nothing was."""
         text = []
         if self.lifted_arcs:
-            arcs = number(self.lifted_arcs, "crossing arc")
-            text.append(f"lifted {arcs} in {self.with_crossing_arcs:,} of {number(self.trees, 'tree')}")
+            arcs = pluralize(self.lifted_arcs, "crossing arc")
+            text.append(f"lifted {arcs} in {self.with_crossing_arcs:,} of {pluralize(self.trees, 'tree')}")
         if self.attached_roots:
-            roots = number(self.attached_roots, "further root")
-            text.append(f"attached {roots} in {self.with_several_roots:,} of {number(self.trees, 'tree')}")
+            roots = pluralize(self.attached_roots, "further root")
+            text.append(f"attached {roots} in {self.with_several_roots:,} of {pluralize(self.trees, 'tree')}")
         return text

@@ -6,10 +6,6 @@ An entry is a run of trees of the same words. Compressed files are unpacked into
 from __future__ import annotations
 
 import codecs
-import gzip
-import shutil
-import tempfile
-import zlib
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dtg.errors import InputError, TreebankError
+from dtg.trees import conllu
 from dtg.trees.conllu import COLUMNS, DEPREL, FORM, HEAD
-
-GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +42,6 @@ class TreeIndex:
         key = key_of(words)
         first, last = (np.searchsorted(self.hashes, key, side) for side in ("left", "right"))
         return (TreeRun(*row) for row in self.runs[first:last].tolist())
-
-
-def open_unpacked(path: Path) -> BinaryIO:
-    """The file, or the content of a compressed one, which can be read from any offset."""
-    if not path.is_file():
-        raise InputError(f"cannot read {path}: there is no such file.")
-    with path.open("rb") as file:
-        if file.read(len(GZIP)) != GZIP:
-            return path.open("rb")
-    unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the proposal is no longer used
-    try:
-        with gzip.open(path) as packed:
-            shutil.copyfileobj(packed, unpacked, 1 << 20)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        unpacked.close()
-        raise InputError(f"cannot read {path}: the compressed file breaks off or is damaged ({error}).") from None
-    return unpacked
 
 
 def index_of(path: Path, file: BinaryIO, *, keep_repeats: bool) -> TreeIndex:
@@ -110,16 +88,8 @@ def key_of(fields: Sequence[bytes]) -> int:
 
 def read_blocks(file: BinaryIO, offset: int = 0, line: int = 1) -> Iterator[tuple[int, int, list[bytes]]]:
     """(offset of its first byte, number of its first line, lines) of each sentence, from one that begins here."""
-    file.seek(offset)
-    block, start = list[bytes](), (offset, line)
-    for raw in file:
-        if raw.strip(b"\r\n \t"):
-            if not block:
-                start = offset, line
-            block.append(raw.removeprefix(codecs.BOM_UTF8) if line == 1 else raw)
-        elif block:
-            yield *start, block
-            block = []
-        offset, line = offset + len(raw), line + 1
-    if block:
-        yield *start, block
+    for block in conllu.read_blocks(file, offset, line):
+        if block.lines and block.first_line == 1:
+            block.lines[0] = block.lines[0].removeprefix(codecs.BOM_UTF8)
+        if block.lines:
+            yield block.offset, block.first_line, block.lines

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 from dtg.tables.columns import NATS, UNITS, Base, Column, Row, Value
 from dtg.text.documents import SENTENCE_ID as NAMED
 from dtg.text.sentence import Sentence

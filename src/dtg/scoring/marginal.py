@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from dtg.io.messages import pluralize
 from dtg.transitions.rules import Derivations
-from dtg.trees.report import number
 
 Kind = Literal["exact", "lower bound", "estimate"]
 SIGNS: dict[Kind, str] = {"exact": "=", "lower bound": "≥", "estimate": "≈"}
@@ -61,5 +61,5 @@ class Marginal:
         if self.distance_limit is not None:
             said.append(f"arcs of distance {self.distance_limit} at most")
         if self.out_of_reach:
-            said.append(f"{number(self.out_of_reach, 'tree')} out of reach")
+            said.append(f"{pluralize(self.out_of_reach, 'tree')} out of reach")
         return said

@@ -19,7 +19,8 @@ from typing import Any, Literal, get_args
 import torch
 
 from dtg.errors import InputError
-from dtg.io.files import check_choice
+from dtg.io.messages import pluralize
+from dtg.io.settings import check_choice
 from dtg.model.model import DecoderModel
 from dtg.scoring.estimates import from_independent_draws, from_ordered_draws
 from dtg.scoring.marginal import Kind, Marginal
@@ -32,7 +33,6 @@ from dtg.search.state import BeamState
 from dtg.text.sentence import GivenSentence, as_sentence
 from dtg.transitions.rules import Derivations
 from dtg.trees.kinds import Tree, TreeKind
-from dtg.trees.report import number
 
 How = Literal["auto", "exact", "beam", "proposal", "estimate", "combined"]
 AUTO_LONGEST = 6  # 728 dependency trees: a second for a small model
@@ -145,7 +145,7 @@ def by_proposal(model: DecoderModel, draws: Draws, options: BeamOptions) -> Marg
     """The paper's: the sum over the distinct trees of a proposal."""
     scores = score_distinct(model, draws.trees, options.constrained)
     count = len(draws.trees)
-    how = number(count, "proposal tree")
+    how = pluralize(count, "proposal tree")
     return summed(scores, "lower bound", how, draws=count, **known_facts(model, options.constrained))
 
 
@@ -159,7 +159,7 @@ def by_estimate(model: DecoderModel, draws: Draws, options: BeamOptions, kind: T
     assert draws.log_q is not None
     scores = score_distinct(model, draws.trees, options.constrained)
     if draws.drawn == "without replacement" and len(scores) == kind.count(len(draws.trees[0])):
-        how = f"draws without replacement of all {number(len(scores), 'tree')}"
+        how = f"draws without replacement of all {pluralize(len(scores), 'tree')}"
         return summed(scores, "exact", how, draws=len(scores), **known_facts(model, options.constrained))
     estimator = from_independent_draws if draws.drawn == "independently" else from_ordered_draws
     estimate = estimator([scores[tree.key] for tree in draws.trees], draws.log_q)
@@ -189,7 +189,7 @@ def combined(model: DecoderModel, words: Words, draws: Draws, options: BeamOptio
     _, found = search_trees(model, words, options)
     further = (tree for tree in draws.trees if tree.key not in found)
     scores = found | score_distinct(model, further, options.constrained)
-    how = f"{describe(options)} ({number(len(found), 'tree')}) and {number(len(draws.trees), 'proposal tree')}"
+    how = f"{describe(options)} ({pluralize(len(found), 'tree')}) and {pluralize(len(draws.trees), 'proposal tree')}"
     facts = known_facts(model, options.constrained)
     return summed(scores, "lower bound", how, draws=len(draws.trees), **facts)
 

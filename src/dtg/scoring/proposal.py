@@ -12,7 +12,7 @@ from typing import Literal, Protocol, get_args, runtime_checkable
 import torch
 
 from dtg.errors import InputError
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 from dtg.trees.kinds import Tree
 
 # How trees were come by. A list of the k best trees is not drawn at random, even where their probabilities are known:

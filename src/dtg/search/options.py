@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from dtg.errors import InputError
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 from dtg.transitions.rules import DERIVATIONS, Derivations
 
 SENTENCES_TOGETHER = (32, 256)

@@ -15,8 +15,8 @@ from typing import Literal
 from dtg.errors import InputError
 from dtg.tables.items import Item, Lines, sentence_of
 from dtg.tables.unparsed import UnparsedSentence, from_sentence
-from dtg.text.sentences import split_sentences
-from dtg.trees import Skipped
+from dtg.text.words import split_sentences
+from dtg.trees import SkippedSentence
 
 LONGEST = 150  # words: parsing takes time and memory that grow with the cube and the square of the length
 
@@ -66,7 +66,7 @@ class TextFiles:
     def __init__(self, paths: Sequence[Path], reading: TextReading, part: TextPart | None = None) -> None:
         self.paths, self.reading, self.part = paths, reading, part
         self.size = sum(path.stat().st_size for path in paths)
-        self.skipped: list[Skipped] = []
+        self.skipped: list[SkippedSentence] = []
 
     def __iter__(self) -> Iterator[Item[UnparsedSentence]]:
         self.skipped = []
@@ -94,7 +94,7 @@ class TextFiles:
         sentence = sentence_of(text, tokenized=self.reading.tokenized)
         if len(sentence) > self.reading.longest:
             reason = f"it has {len(sentence):,} words; the limit is {self.reading.longest:,}."
-            self.skipped.append(Skipped(str(location.path), location.sentence, location.line, reason))
+            self.skipped.append(SkippedSentence(str(location.path), location.sentence, location.line, reason))
             return None
         name = location.path.name.removesuffix(".gz").removesuffix(".txt")
         identifier = f"{name}-{location.line}" + (f"-{location.in_line}" if self.reading.paragraphs else "")

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dtg.errors import InputError
-from dtg.tables.items import Item, Lines, OneText, decoded, sentence_of
+from dtg.errors import DamagedFileError, FileError
+from dtg.io.text_files import check_is_file
+from dtg.tables.items import Item, Lines, OneText, sentence_of
 from dtg.text.sentence import Sentence
 from dtg.trees import DependencyTree, format_conllu
-from dtg.trees.conllu import COLUMNS, DEPREL, FORM, HEAD, sentence_blocks
+from dtg.trees.conllu import COLUMNS, FORM, HEAD, SentenceProblem, read_source, sentence_blocks
 from dtg.trees.tree import Source
 
 DEPS, MISC = 8, 9
@@ -52,42 +53,28 @@ def from_sentence(sentence: Sentence, path: str, line: int, comments: tuple[str,
 
 def read_unparsed_conllu(path: Path) -> Iterator[Item[UnparsedSentence]]:
     """The sentences of a CoNLL-U file, gzipped or not."""
-    if not path.is_file():
-        raise InputError(f"cannot read {path}: there is no such file.")
-    for number, (first_line, block, failure) in enumerate(sentence_blocks(path), start=1):
-        if failure is not None:
-            raise InputError(f"cannot read {path}, line {first_line + len(block)}: {failure}")
-        source = read_block(str(path), number, first_line, block)
+    check_is_file(path)
+    for number, block in enumerate(sentence_blocks(path), start=1):
+        if block.damage is not None:
+            raise DamagedFileError(f"cannot read {path}, line {block.first_line + len(block.lines)}: {block.damage}")
+        source = read_block(str(path), number, block.first_line, block.lines)
         words = tuple(fields[FORM] for fields in source.columns)
-        yield Item(number, UnparsedSentence(words, source), b"".join(block))
+        yield Item(number, UnparsedSentence(words, source), b"".join(block.lines))
 
 
 def read_block(path: str, sentence: int, first_line: int, block: list[bytes]) -> Source:
     """One sentence's lines, without what a parser is to find out."""
-    comments, columns, inserted = list[str](), list[tuple[str, ...]](), list[tuple[int, str]]()
-    for number, raw in enumerate(block, start=first_line):
-        line = decoded(raw, number, path)
-        fields = line.split("\t")
-        if line.startswith("#"):
-            if not OURS.match(line):
-                comments.append(line)
-        elif len(fields) != COLUMNS:
-            raise InputError(
-                f"cannot read {path}, line {number}: it has {len(fields)} columns; {COLUMNS} are expected, with tabs between."
-            )
-        elif fields[0] == str(len(columns) + 1) and fields[FORM]:
-            fields[HEAD] = fields[DEPREL] = fields[DEPS] = "_"
-            columns.append(tuple(fields))
-        elif re.fullmatch(r"\d+[-.]\d+", fields[0]):
-            inserted.append((len(columns), line))
-        else:
-            raise InputError(
-                f"cannot read {path}, line {number}: the ID is {fields[0]!r} and the word {fields[FORM]!r}; "
-                f"word {len(columns) + 1} is expected here."
-            )
-    if not columns:
-        raise InputError(f"cannot read {path}, sentence {sentence} (line {first_line}): it has no words. Remove it.")
-    return Source(path, sentence, first_line, tuple(comments), tuple(columns), tuple(inserted))
+    try:
+        source, lines = read_source(path, sentence, first_line, block)
+    except SentenceProblem as problem:
+        raise FileError(f"cannot read {path}, line {problem.line}: {problem.reason}") from None
+    columns = list[tuple[str, ...]]()
+    for line, fields in zip(lines, source.columns, strict=True):
+        if not fields[FORM] or "\0" in fields[FORM]:
+            raise FileError(f"cannot read {path}, line {line}: the word is {fields[FORM]!r}, which no text has.")
+        columns.append((*fields[:HEAD], "_", "_", "_", *fields[DEPS + 1 :]))
+    comments = tuple(comment for comment in source.comments if not OURS.match(comment))
+    return replace(source, comments=comments, columns=tuple(columns))
 
 
 def parsed_conllu(

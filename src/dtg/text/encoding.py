@@ -1,4 +1,4 @@
-"""Trees to the arrays of one split: a stream in, files and counts out, a few thousand sentences in memory at a time."""
+"""Encodes a stream of trees as the arrays of one split, a few thousand sentences in memory at a time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from dtg.text.arrays import ArrayWriter, growing
+from dtg.text.arrays import ARRAYS, ArrayWriter, growing
 from dtg.text.documents import DocumentBoundaries, sentence_id
-from dtg.text.split import ARRAYS
 from dtg.text.tokenizer import Tokenizer
 from dtg.transitions.arc_swift import DEFAULT_LIMIT
 from dtg.transitions.batch import DependencyColumns, SentenceBatch, offsets
@@ -27,7 +26,7 @@ SENTENCES_AT_ONCE = 2_000
 class EncodingReport:
     """Counts that grow while a split is encoded."""
 
-    pieces: int = 0
+    pieces: int = 0  # subwords
     documents: int = 0
     arc_swift_limit: int = DEFAULT_LIMIT
     beyond_arc_swift_limit: int = 0  # sentences with an arc farther than that
@@ -48,7 +47,7 @@ def encode_split(
 
 
 class SplitEncoder:
-    """Appends chunks of trees to the arrays, each with its place in the whole."""
+    """Appends chunks of trees to the arrays of a split."""
 
     def __init__(
         self,

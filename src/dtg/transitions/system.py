@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dtg.errors import IllegalTransition, TransitionError
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 from dtg.transitions.action import END, Action, Argument, Operation
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand_actions
 from dtg.transitions.rules import DERIVATIONS, Derivations, Rules, active, allows

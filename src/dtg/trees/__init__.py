@@ -2,7 +2,7 @@
 
 from dtg.trees.conllu import format_conllu, read_conllu, write_conllu
 from dtg.trees.projective import Projectivized, projectivize
-from dtg.trees.report import Skipped, TreebankReport
+from dtg.trees.report import SkippedSentence, TreebankReport
 from dtg.trees.tree import ROOT, DependencyTree
 from dtg.trees.treebank import read_treebank, require_projective
 
@@ -10,7 +10,7 @@ __all__ = [
     "ROOT",
     "DependencyTree",
     "Projectivized",
-    "Skipped",
+    "SkippedSentence",
     "TreebankReport",
     "format_conllu",
     "projectivize",

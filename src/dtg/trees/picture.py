@@ -1,7 +1,7 @@
-"""A tree as a picture, as in papers: words and heads in, an SVG, PNG or PDF file with arcs above the words out.
+"""Draws a tree with arcs above the words, as in papers, into an SVG, PNG or PDF file.
 
-Arrows point from a head to its dependent, short arcs inside long ones; the root word's comes from above. Needs matplotlib (the
-`draw` extra).
+Arrows point from a head to its dependent, short arcs inside long ones; the root word's comes from above. Needs matplotlib
+(the `draw` extra).
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dtg.pictures import INK, STYLES, picture
+from dtg.io.pictures import INK, STYLES, picture
 from dtg.trees.drawing import arc_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WORD_SIZE, LABEL_SIZE = 11, 7.5  # points
-CHARACTER, GAP = 0.105, 0.16  # inches: a letter of a word, and what is left between two words
+CHARACTER, GAP = 0.105, 0.16  # inches: a letter of a word, and the gap between two words
 LEVEL = 0.34  # inches: how much higher an arc runs than those inside it
 SIDE = 0.06  # inches between two arcs at the same word
 
@@ -33,7 +33,7 @@ def draw_arcs(
     with picture(path, "picture of a tree") as figure:
         width = middles[-1] + widths_of(words, labels)[-1] / 2
         figure.set_size_inches(width + 0.1, top + 0.65)
-        figure.set_layout_engine("none")  # everything has its place already
+        figure.set_layout_engine("none")  # everything is placed by hand
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set(xlim=(-0.05, width + 0.05), ylim=(-0.4, top + 0.25))
         axes.axis("off")
@@ -48,7 +48,7 @@ def draw_arcs(
 
 
 def widths_of(words: Sequence[str], labels: Sequence[str] | None) -> list[float]:
-    """How much room each word has: its own letters, and those of its label."""
+    """The width of each word: of its own letters, or of its label."""
     letters = [len(word) * CHARACTER for word in words]
     if labels is None:
         return letters
@@ -56,7 +56,7 @@ def widths_of(words: Sequence[str], labels: Sequence[str] | None) -> list[float]
 
 
 def middles_of(words: Sequence[str], labels: Sequence[str] | None) -> list[float]:
-    """Where the middle of each word is."""
+    """The middle of each word, from left to right."""
     found, end = [], 0.0
     for width in widths_of(words, labels):
         found.append(end + width / 2)

@@ -15,9 +15,9 @@ from dtg.cli.commands.evaluate_sg import evaluate_sg
 from dtg.cli.commands.parse import ParserOption, load_parser, parser_folder
 from dtg.cli.options import JsonOption, RootsChoice, RootsOption, SkipInvalidOption, tell, with_progress
 from dtg.cli.table_options import DeviceOption
-from dtg.io.files import FORMAT_VERSION
+from dtg.io.json_files import FORMAT_VERSION
+from dtg.io.messages import pluralize
 from dtg.trees import TreebankReport, read_conllu
-from dtg.trees.report import number
 
 if TYPE_CHECKING:
     from dtg.parser.evaluation import ParserScores
@@ -85,7 +85,7 @@ def show(scores: ParserScores) -> None:
         line(f"best of {scores.nbest}", content["oracle"], columns)
     if scores.nonprojective:
         typer.echo(
-            f"crossing arcs, which the parser does not give, are in {number(scores.nonprojective, 'gold tree')}."
+            f"crossing arcs, which the parser does not give, are in {pluralize(scores.nonprojective, 'gold tree')}."
         )
 
 

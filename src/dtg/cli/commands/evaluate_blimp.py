@@ -26,7 +26,7 @@ from dtg.cli.evaluation_options import (
 from dtg.cli.proposals import ProposalOption, open_proposal, tell_changes
 from dtg.cli.table_options import BeamOption, DeviceOption, ModelOption, WordBeamOption
 from dtg.errors import InputError
-from dtg.trees.report import number
+from dtg.io.messages import pluralize
 
 if TYPE_CHECKING:
     from dtg.evaluation.blimp.comparison import Comparison
@@ -149,13 +149,13 @@ class Method:
         name = parser or pretrained.PARSER
         proposal = open_proposal(name, evaluated.device)
         settings = {"by": "trees", "trees": trees, "seed": seed, "proposal": identity(name)}
-        title = f"{number(trees, 'tree')} of {name} (lower bound)"
+        title = f"{pluralize(trees, 'tree')} of {name} (lower bound)"
         return cls(title, settings, by_trees(evaluated.model, proposal, trees, seed), PAIRS_TOGETHER, proposal)
 
 
 def amount(pairs: PairSet, first: int | None, share: float | None, seed: int) -> str:
     """How much of BLiMP was evaluated."""
-    said = f"{number(len(pairs.paradigms), 'paradigm')}, {number(len(pairs.pairs), 'pair')}"
+    said = f"{pluralize(len(pairs.paradigms), 'paradigm')}, {pluralize(len(pairs.pairs), 'pair')}"
     if first is not None:
         return f"{said} (the first {first:,} of each)"
     return said if share is None else f"{said} (a share of {share:g} of each, drawn with seed {seed})"
@@ -195,7 +195,7 @@ def show_line(label: str, conventions: Mapping[Convention, Accuracy]) -> None:
 
     cells = []
     for one in conventions.values():
-        ties = f" {number(one.ties, 'tie')}" if one.ties else ""
+        ties = f" {pluralize(one.ties, 'tie')}" if one.ties else ""
         cells.append(f"   {f'{100 * one.share:5.1f} {interval(one.interval)}{ties}':<25}")
     pairs = next(iter(conventions.values())).pairs
     typer.echo(f"{label:20}{pairs:8,}{''.join(cells)}".rstrip())

@@ -25,7 +25,7 @@ from dtg.cli.evaluation_options import (
 from dtg.cli.sg_scores import show_scores
 from dtg.cli.table_options import BaseChoice, BeamOption, DeviceOption, ModelOption, WordBeamOption
 from dtg.errors import InputError, UnknownNameError
-from dtg.trees.report import number
+from dtg.io.messages import pluralize
 
 if TYPE_CHECKING:
     from dtg.evaluation.sg import Comparison, Rule, Suite
@@ -96,7 +96,7 @@ def evaluate_sg(
         comparisons = [compare(results, other[1], each) for each in RULES]
     report = Report(
         known.name,
-        f"{number(len(some), 'suite')}, {number(len(results), 'item')}; surprisals {known.title}.",
+        f"{pluralize(len(some), 'suite')}, {pluralize(len(results), 'item')}; surprisals {known.title}.",
         known.notes,
         rule.rule,
         results,
@@ -161,7 +161,7 @@ def write_sentences(path: Path, suites: Sequence[Suite]) -> None:
         write_text(path, "".join(f"{sentence.text}\n" for sentence in sentences))
     else:
         write_rows(path, SENTENCE_COLUMNS, map(sentence_row, sentences))
-    typer.echo(f"dtg: {path} has {number(len(sentences), 'sentence')}.", err=True)
+    typer.echo(f"dtg: {path} has {pluralize(len(sentences), 'sentence')}.", err=True)
 
 
 def by_model(
@@ -199,7 +199,7 @@ def from_table(
     from dtg.evaluation.processes import joined
     from dtg.evaluation.sg import import_surprisals
     from dtg.evaluation.work import Store
-    from dtg.text.arrays import file_hash
+    from dtg.io.hashing import file_hash
 
     with joined() as processes:
         if not processes.is_main:
@@ -215,12 +215,12 @@ def from_table(
     if out is not None:
         Store(out, settings).check()
     counts = {
-        f"{number(found.straddling, 'token')} reaching into the next region, counted where they begin": found.straddling,
-        f"{number(found.after_end, 'token')} after the end of a sentence, left out": found.after_end,
-        f"{number(found.other_suites, 'token')} of other suites, left out": found.other_suites,
+        f"{pluralize(found.straddling, 'token')} reaching into the next region, counted where they begin": found.straddling,
+        f"{pluralize(found.after_end, 'token')} after the end of a sentence, left out": found.after_end,
+        f"{pluralize(found.other_suites, 'token')} of other suites, left out": found.other_suites,
     }
     notes = (
-        f"{number(found.tokens, 'token')} in {path.name}, in {found.unit}",
+        f"{pluralize(found.tokens, 'token')} in {path.name}, in {found.unit}",
         *(text for text in counts if counts[text]),
     )
     return Known(name or path.stem, f"from {path.name}", notes, settings, {"surprisals": str(path)}, found.surprisals)

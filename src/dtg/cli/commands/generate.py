@@ -13,7 +13,7 @@ from rich.progress import track
 from dtg.cli.table_options import BeamOption, DeviceOption, ModelOption
 from dtg.cli.tables import load_model, model_folder
 from dtg.errors import InputError
-from dtg.io.files import replacing
+from dtg.io.atomic import replacing
 
 if TYPE_CHECKING:
     from dtg.search.generation import GeneratedSentence

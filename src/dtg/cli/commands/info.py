@@ -20,7 +20,7 @@ from dtg.cli.options import (
     tell,
     with_progress,
 )
-from dtg.io.files import FORMAT_VERSION
+from dtg.io.json_files import FORMAT_VERSION
 from dtg.trees import TreebankReport, read_treebank
 
 

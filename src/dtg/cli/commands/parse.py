@@ -14,7 +14,7 @@ from dtg.cli.parse_wanted import Wanted
 from dtg.cli.table_options import DeviceOption, OverwriteOption, ResumeOption, TokenizedOption
 from dtg.cli.tables import RESUME, Content, Result, Work, check_device, existing_of, grow
 from dtg.errors import InputError
-from dtg.trees.report import number
+from dtg.io.messages import pluralize
 
 if TYPE_CHECKING:
     from dtg.parser import BiaffineParser, ParsedTree
@@ -148,7 +148,7 @@ def write_trees(
     table = TreeStream(sys.stdout.buffer) if out is None else TreeFile.open(out, "jsonl", (), sidecar, existing)
     grow(table, work, out, shown=out is not None, to_go_on=to_go_on)
     if out is not None:
-        trees, sentences = number(table.progress.rows, "tree"), number(table.progress.sentences, "sentence")
+        trees, sentences = pluralize(table.progress.rows, "tree"), pluralize(table.progress.sentences, "sentence")
         typer.echo(f"dtg: {out} has {trees} of {sentences}; {out.name}.meta.json says how they were made.", err=True)
 
 

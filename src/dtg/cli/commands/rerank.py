@@ -116,8 +116,8 @@ class Reranker:
 
 def identity(proposal: str) -> str:
     """A hash of the parser, or of the file of trees, as it is now; a spaCy pipeline by its name."""
+    from dtg.io.hashing import file_hash
     from dtg.parser.saving import parser_hash
-    from dtg.text.arrays import file_hash
 
     path = pretrained.find(proposal)
     if proposal.startswith(SPACY):

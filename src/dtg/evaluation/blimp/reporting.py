@@ -18,7 +18,7 @@ from dtg.evaluation.blimp.markdown import comparison_markdown, scores_markdown
 from dtg.evaluation.blimp.scored import Convention, ScoredPair
 from dtg.evaluation.blimp.scores import Scores
 from dtg.evaluation.results import draw_picture, read_results, results_content, write_results, write_rows, write_text
-from dtg.tables.reading import read_rows
+from dtg.tables.formats import read_rows
 
 PAIRS = "pairs.csv"
 HOW = Resampling()

@@ -8,7 +8,7 @@ from typing import Any
 
 from dtg.evaluation.figures import Bar, bars_by_group
 from dtg.evaluation.report.page import Figure, letters, marks
-from dtg.pictures import STYLES
+from dtg.io.pictures import STYLES
 
 Bars = Sequence[Bar | None]
 

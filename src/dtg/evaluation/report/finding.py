@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 from dtg.errors import InputError
 from dtg.evaluation.results import RESULTS, read_results
 from dtg.evaluation.work import SETTINGS
-from dtg.io.files import FORMAT_VERSION
+from dtg.io.json_files import FORMAT_VERSION
 
 Kind = Literal["ppl", "blimp", "sg", "rerank", "parser"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -13,7 +13,7 @@ from typing import Any
 
 from dtg.errors import InputError
 from dtg.evaluation.report.finding import LOG, Findings, Found, Kind
-from dtg.io.files import WEIGHTS
+from dtg.io.json_files import WEIGHTS
 from dtg.model.saving import model_hash
 from dtg.training.log import read_log
 

@@ -23,7 +23,7 @@ from dtg.evaluation.report.models import Model
 from dtg.evaluation.report.page import Block, Cell, Section, Table, Text, quoted
 from dtg.evaluation.sg.comparison import compare as compare_items
 from dtg.evaluation.sg.reporting import read_verdicts
-from dtg.tables.reading import read_rows
+from dtg.tables.formats import read_rows
 
 Counts = Mapping[str, Any]  # both, only_first, only_second, neither, difference, interval, p
 Compare = Callable[[Found, Found], Iterable[tuple[str, Counts, tuple[str, ...]]]]  # names of groups, counts, and notes

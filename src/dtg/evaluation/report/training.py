@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from dtg.evaluation.figures import learning_curves
 from dtg.evaluation.report.bars import parts_of
 from dtg.evaluation.report.cells import absent, number, texts
 from dtg.evaluation.report.comparing import Basis, unlike
 from dtg.evaluation.report.models import Model, Run
 from dtg.evaluation.report.page import Cell, Figure, Section, Table, Text, letters, marks, without_empty_columns
+from dtg.training.curves import learning_curves
 
 NO_RUN = "No training run is known. `--run NAME=RUN` names one."
 OTHER_WEIGHTS = "The best model of this run, as it is now, is not the one that was evaluated."

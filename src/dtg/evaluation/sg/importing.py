@@ -20,7 +20,7 @@ from dtg.evaluation.sg.alignment import align
 from dtg.evaluation.sg.suites import Key, Suite, SuiteSentence, suite_sentences
 from dtg.evaluation.sg.surprisals import region_surprisals
 from dtg.tables.columns import NATS, UNITS, Base
-from dtg.tables.reading import number_in, read_rows
+from dtg.tables.formats import number_in, read_rows
 from dtg.tables.sidecar import read_sidecar, sidecar_path
 
 KEY = ("suite", "item", "condition")

@@ -26,7 +26,7 @@ from dtg.evaluation.sg.surprisals import (
     word_rows,
 )
 from dtg.evaluation.sg.verdicts import CONTRADICTION, ItemResult, RegionSurprisals, Rule
-from dtg.tables.reading import number_in, read_rows
+from dtg.tables.formats import number_in, read_rows
 
 VERDICTS = "verdicts.csv"
 

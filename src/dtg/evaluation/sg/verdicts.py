@@ -16,7 +16,7 @@ from dtg.errors import InputError
 from dtg.evaluation.sg.circuits import circuit_of
 from dtg.evaluation.sg.formulas import Verdict, judge
 from dtg.evaluation.sg.suites import Item, Key, Suite
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 
 Rule = Literal["all", "first"]
 RULES: dict[Rule, str] = {

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from dtg.errors import InputError, MissingExtraError
-from dtg.io.files import FORMAT_VERSION, replacing
+from dtg.io.atomic import replacing
+from dtg.io.json_files import FORMAT_VERSION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

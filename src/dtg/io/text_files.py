@@ -1,0 +1,70 @@
+"""Text files that may be gzipped: opened, unpacked and decoded line by line, with errors that name file and line."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import tempfile
+import zlib
+from io import BufferedWriter
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from dtg.errors import DamagedFileError, FileError
+
+GZIP = b"\x1f\x8b"
+DAMAGED_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)  # what reading a damaged compressed file raises
+
+
+def check_is_file(path: Path) -> None:
+    """Raise unless there is such a file."""
+    if not path.is_file():
+        raise FileError(f"cannot read {path}: there is no such file.")
+
+
+def unzipped(raw: BinaryIO) -> BinaryIO:
+    """The content of a file that may be gzipped; streams that cannot look ahead are taken as they are."""
+    peek = getattr(raw, "peek", None)
+    is_gzipped = peek is not None and peek(len(GZIP))[: len(GZIP)] == GZIP
+    return cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if is_gzipped else raw
+
+
+def open_seekable(path: Path) -> BinaryIO:
+    """A file, or what a gzipped one holds, open so that one can seek in it; the latter is unpacked into a temporary file."""
+    check_is_file(path)
+    file = path.open("rb")
+    content = unzipped(file)
+    if content is file:
+        return file
+    unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    try:
+        with file:
+            shutil.copyfileobj(content, unpacked, 1 << 20)
+    except DAMAGED_GZIP as error:
+        unpacked.close()
+        raise DamagedFileError(f"cannot read {path}: {damage(error)}.") from None
+    return cast(BinaryIO, unpacked)
+
+
+def damage(error: Exception, where: str = "") -> str:
+    """What is wrong with a compressed file, as part of a sentence."""
+    return f"the compressed file breaks off or is damaged{where} ({error})"
+
+
+def open_to_write(path: Path, *, compress: bool) -> gzip.GzipFile | BufferedWriter:
+    """A file open for writing, gzipped if asked; the same content makes the same bytes."""
+    return gzip.GzipFile(path, "wb", mtime=0) if compress else path.open("wb")
+
+
+def decode_line(line: bytes, number: int) -> str:
+    """A line as text, without its end; a byte order mark before line 1 is dropped.
+
+    Raises:
+        ValueError: with a sentence that says which byte is not UTF-8.
+    """
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start + 1} of the line is {error.object[error.start]:#04x}, which is not UTF-8."
+        raise ValueError(reason) from None
+    return text.rstrip("\r\n")
