@@ -38,14 +38,14 @@ __all__ = [
 
 
 def load(path: str | Path = pretrained.MODEL, device: str = "cpu") -> DecoderModel:
-    """The model in a folder: one that was trained (RUN/best), or saved with `model.save`; or one in the box, by name."""
+    """The model in a folder: one that was trained (RUN/best), or saved with `model.save`; or a bundled one, by name."""
     from dtg.model import DecoderModel
 
     return DecoderModel.load(pretrained.find(path), device)
 
 
 def load_parser(path: str | Path = pretrained.PARSER, device: str = "cpu") -> BiaffineParser:
-    """The parser in a folder: one that `dtg train-parser` made (RUN/best), or saved with `parser.save`; or one in the box."""
+    """The parser in a folder: one that `dtg train-parser` made (RUN/best), or saved with `parser.save`; or a bundled one."""
     from dtg.parser import BiaffineParser
 
     return BiaffineParser.load(pretrained.find(path), device)
