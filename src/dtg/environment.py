@@ -25,7 +25,7 @@ def sleep_while_waiting() -> None:
 def keep_freed_memory() -> bool:
     """Let this process keep the memory it frees; false where the C library is not glibc, which is left alone.
 
-    By default glibc returns every block of many megabytes to the system and asks for it anew, and the system fills it with
+    By default glibc returns every block of many megabytes to the system and requests it again, and the system fills it with
     zeros each time. A training step makes hundreds of such blocks. On a GPU, torch has an allocator of its own.
     """
     if platform.libc_ver()[0] != "glibc":
