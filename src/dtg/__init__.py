@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from dtg import pretrained
-from dtg.environment import sleep_while_waiting
+from dtg.environment import avoid_broken_amx, sleep_while_waiting
 from dtg.errors import DtgError
 from dtg.trees import DependencyTree, projectivize, read_conllu, read_treebank, write_conllu
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-sleep_while_waiting()  # has to come before torch is imported
+# Both have to come before torch is imported.
+sleep_while_waiting()
+avoid_broken_amx()
 
 __all__ = [
     "DependencyTree",
