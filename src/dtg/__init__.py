@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dtg import pretrained
-from dtg.environment import sleep_while_waiting
+from dtg.environment import avoid_broken_amx, sleep_while_waiting
 from dtg.errors import DtgError
-from dtg.instructions import avoid_broken_amx
 from dtg.trees import DependencyTree, projectivize, read_conllu, read_treebank, write_conllu
 
 if TYPE_CHECKING:

@@ -234,7 +234,7 @@ def test_real_trees_come_back(tmp_path: Path) -> None:
 
 def test_inputs_are_checked(made: Path, tmp_path: Path) -> None:
     train = [made / "train1.conllu"]
-    with pytest.raises(InputError, match="at least one file for dev; give it with --dev FILE"):
+    with pytest.raises(InputError, match="a corpus needs at least one file for dev"):
         prepare_corpus({"train": train}, tmp_path / "corpus")
     with pytest.raises(InputError, match=r"no split called 'valid'\. Known: train, dev, test"):
         prepare_corpus({"train": train, "valid": train}, tmp_path / "corpus")

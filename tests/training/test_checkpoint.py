@@ -1,4 +1,4 @@
-"""Folders that are whole or absent, and checkpoints that notice damage."""
+"""Checkpoints that notice damage."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import pytest
 import torch
 
 from dtg.errors import CheckpointError
-from dtg.io import atomic
-from dtg.io.atomic import clean_up, replacing_folder
 from dtg.training.checkpoint import CheckpointStore, read_checkpoint
 
 TENSORS = {"model": {"w": torch.arange(6.0).view(2, 3)}, "random": {"cpu": torch.arange(9, dtype=torch.uint8)}}
@@ -19,38 +17,6 @@ TENSORS = {"model": {"w": torch.arange(6.0).view(2, 3)}, "random": {"cpu": torch
 
 def no_warning(message: str) -> None:
     raise AssertionError(message)
-
-
-def fill(path: Path, text: str) -> None:
-    with replacing_folder(path) as folder:
-        (folder / "file").write_text(text)
-
-
-def test_a_folder_appears_whole_and_is_replaced_whole(tmp_path: Path) -> None:
-    fill(tmp_path / "best", "old")
-    fill(tmp_path / "best", "new")
-    assert (tmp_path / "best" / "file").read_text() == "new"
-    assert [path.name for path in tmp_path.iterdir()] == ["best"]
-
-
-def test_a_failed_attempt_leaves_the_old_folder(tmp_path: Path) -> None:
-    fill(tmp_path / "best", "old")
-    with pytest.raises(RuntimeError), replacing_folder(tmp_path / "best") as folder:
-        (folder / "file").write_text("half")
-        raise RuntimeError
-    assert (tmp_path / "best" / "file").read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["best"]
-
-
-def test_where_folders_cannot_change_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(atomic, "exchange", lambda one, other: False)
-    test_a_folder_appears_whole_and_is_replaced_whole(tmp_path)
-    (tmp_path / "best").rename(tmp_path / ".best.old.partial")  # as if killed between the two renames
-    (tmp_path / ".other.partial").mkdir()
-    (tmp_path / ".curves.png.7.partial.png").touch()
-    clean_up(tmp_path)
-    assert (tmp_path / "best" / "file").read_text() == "new"
-    assert [path.name for path in tmp_path.iterdir()] == ["best"]
 
 
 def test_a_checkpoint_comes_back_and_old_ones_go(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_a_run_is_not_written_over(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="already has 1 checkpoint of a run"):
         toy_train(tmp_path / "run")
     (tmp_path / "file").touch()
-    with pytest.raises(TrainingError, match="is a file; --out needs a folder"):
+    with pytest.raises(TrainingError, match="is a file; a run needs a folder"):
         toy_train(tmp_path / "file")
 
 
@@ -248,7 +248,7 @@ def test_without_a_reporter_warnings_are_python_warnings(tmp_path: Path) -> None
 def test_splits_that_are_missing(tmp_path: Path) -> None:
     corpus = ToyCorpus()
     corpus.splits = {name: split for name, split in corpus.splits.items() if name == "train"}
-    with pytest.raises(InputError, match="the corpus has no dev sentences; prepare it again with --dev FILE"):
+    with pytest.raises(InputError, match="the corpus has no dev sentences; prepare it again with files for dev"):
         toy_train(tmp_path / "run", corpus=corpus)
     corpus.splits = {**corpus.splits, "dev": ToyCorpus().splits["dev"]}
     with pytest.raises(InputError, match="no test sentences"):
@@ -263,9 +263,9 @@ def test_a_group_that_forgets_parameters(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_machines_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="--fsdp shards a model over processes, but there is only one"):
+    with pytest.raises(InputError, match="FSDP shards a model over processes, but there is only one"):
         toy_train(tmp_path / "run", options=RuntimeOptions(fsdp=True, device="cpu"))
-    with pytest.raises(InputError, match="--fsdp goes with --precision no or bf16"):
+    with pytest.raises(InputError, match="FSDP goes with precision no or bf16"):
         RuntimeOptions("fp16", fsdp=True)
     with pytest.raises(ConfigError, match="has no setting"):
         toy_config(nothing=1)
@@ -279,7 +279,7 @@ def test_half_precision_on_a_cpu_is_not_left_out_in_silence() -> None:
 
     AcceleratorState._reset_state()  # it holds the precision of the runs above
     try:
-        with pytest.raises(InputError, match="--precision fp16 needs a GPU"):
+        with pytest.raises(InputError, match="precision fp16 needs a GPU"):
             Runtime(RuntimeOptions("fp16", device="cpu"))
     finally:
         AcceleratorState._reset_state()

@@ -45,7 +45,7 @@ app.command("report", short_help="Every model's results side by side, as a page.
 app.command("surprisal", short_help="How surprising each word of a text is.")(surprisal)
 app.command("score", short_help="Log-probabilities of trees or sentences.")(score)
 app.command("generate", short_help="Sentences that a model makes up, with their trees.")(generate)
-app.command("demo", short_help="What the models in the box make of a few sentences.")(demo)
+app.command("demo", short_help="What the bundled models make of a few sentences.")(demo)
 
 app.add_typer(evaluate, name="evaluate", short_help="How good something is, measured against gold.")
 

@@ -1,4 +1,4 @@
-"""The part of `dtg info` that is about trained models and parsers: what they are, and what is in the box."""
+"""The part of `dtg info` that is about trained models and parsers: what they are, and which are bundled."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def kind_of(content: Any, folder: Path) -> str:
 
 
 def describe(path: Path, *, as_json: bool) -> None:
-    """One of them: kind, size and settings; for one in the box, its card."""
+    """One of them: kind, size and settings; for a bundled one, its card."""
     from dtg.io.saved import read_saved_config
 
     folder = pretrained.find(path)

@@ -195,7 +195,7 @@ def grow(
 
 
 def model_folder(name: Path | None) -> Path:
-    """The folder that --model names; without it, that of the model in the box."""
+    """The folder that --model names; without it, that of the bundled model."""
     return pretrained.find(name or pretrained.MODEL)
 
 

@@ -1,8 +1,8 @@
-"""Picture files of every kind dtg draws: a figure to paint on goes out, a whole SVG, PNG or PDF file is written.
+"""Figures to draw on, written atomically as SVG, PNG or PDF files, and the style that all pictures share.
 
 matplotlib is an optional dependency (the `draw` extra), imported only when something is drawn. The same picture makes the
-same file: no dates, no random names. Pictures are to be read in print and by colour-blind readers: colours are Okabe and Ito's,
-and every model has a hatch, or a marker and a line, of its own besides.
+same file: no dates, no random names. For print and for colour-blind readers, colours are Okabe and Ito's, and every model has a
+hatch, or a marker and a line style, of its own as well.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Style:
     line: str | tuple[int, tuple[int, ...]]
 
 
-STYLES = (  # hatches of lines only: dots make an SVG file of half a megabyte
+# Hatches of lines only: dots make an SVG file of half a megabyte.
+STYLES = (
     Style("#0072B2", "", "o", "-"),
     Style("#E69F00", "////", "s", "--"),
     Style("#009E73", "xxxx", "^", "-."),
@@ -59,7 +60,7 @@ def check_picture_path(path: Path) -> None:
 
 @contextmanager
 def picture(path: str | Path, what: str) -> Iterator[Figure]:
-    """Give an empty figure, and write it to `path` once it is painted; the suffix says in which format."""
+    """Give an empty figure, and write it to `path` once it is drawn; the suffix says in which format."""
     path = Path(path)
     check_picture_path(path)
     try:
@@ -81,7 +82,7 @@ def picture(path: str | Path, what: str) -> Iterator[Figure]:
 
 
 def add_legend(figure: Figure, names: Sequence[str]) -> int:
-    """Put the models' names above the picture, in as many columns as fit; say in how many lines."""
+    """Put the models' names above the picture, in as many columns as fit; return the number of lines."""
     from matplotlib.patches import Patch
 
     labels = [wrapped(name, 90) for name in names]
@@ -95,7 +96,7 @@ def add_legend(figure: Figure, names: Sequence[str]) -> int:
 
 
 def plain(axes: Axes, grid: Literal["x", "y", "both"]) -> None:
-    """Light lines behind the data, and no box around it."""
+    """Light grid lines behind the data, and no frame."""
     axes.grid(axis=grid, color=GRID, linewidth=0.5)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -111,5 +112,5 @@ def check_models(models: Mapping[str, object]) -> None:
 
 
 def wrapped(name: str, width: int) -> str:
-    """A name in lines of so many characters, broken at spaces or after underscores."""
+    """A name in lines of at most `width` characters, broken at spaces or after underscores."""
     return textwrap.fill(name.replace("_", "_ "), width).replace("_ ", "_")

@@ -64,7 +64,7 @@ def check_settings(settings: object, prefix: str = "", error: type[DtgError] = C
 
     Args:
         settings: an instance of a dataclass. Its fields are bool, int, float, str, Literal, `Annotated` numbers with
-            `Limits`, tuples of these, or optional.
+            `Limits`, tuples (`tuple[int, ...]`) of these, or optional.
         prefix: what the message begins with, such as "[training] ".
         error: the class of the error.
     """
@@ -155,12 +155,13 @@ def what_is_expected(kind: Any, value: Any) -> str:
     if origin is Literal:
         is_known = any(type(value) is type(one) and value == one for one in arguments)
         return "" if is_known else f"known: {', '.join(map(str, arguments))}"
-    if origin is tuple:
-        problems = (
-            [what_is_expected(arguments[0], one) for one in value] if type(value) is tuple else ["a list is expected"]
-        )
+    if origin is tuple:  # of any length: tuple[int, ...]
+        if type(value) is not tuple:
+            return "a list is expected"
+        problems = (what_is_expected(arguments[0], one) for one in value)
         return next((f"in a list, {problem}" for problem in problems if problem), "")
     kind, limits = arguments if origin is Annotated else (kind, Limits())
+    assert kind in NAMES, f"there is no check for fields of type {kind}"
     is_number = kind is int or kind is float
     is_right = type(value) in ((int, float) if kind is float else (kind,)) and (not is_number or limits.allow(value))
     return "" if is_right else f"{NAMES[kind]}{limits.describe()} is expected"

@@ -218,7 +218,7 @@ def describe_inputs(
     given = {split: [*files.get(split, ()), *texts.get(split, ())] for split in SPLITS}
     for split in ("train", "dev"):
         if not given[split] and not (split == "dev" and text and text.held_out):
-            raise InputError(f"a corpus needs at least one file for {split}; give it with --{split} FILE.")
+            raise InputError(f"a corpus needs at least one file for {split}.")
     paths = {split: [Path(path) for path in given[split]] for split in SPLITS if given[split] or split == "dev"}
     for path in (path for split in paths.values() for path in split):
         check_is_file(path)

@@ -128,7 +128,7 @@ class Tokenizer:
             )
         for word in UNTOUCHED:
             if self.decode(self._processor.encode(word)) != word:
-                raise TokenizerError(f"{origin} changes words: {word!r} does not come back as it was. {ADVICE}")
+                raise TokenizerError(f"{origin} changes words: {word!r} is not decoded as it was encoded. {ADVICE}")
 
 
 def spaces_kept(word: str) -> str:

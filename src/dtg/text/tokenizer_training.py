@@ -75,7 +75,7 @@ def count_words(words: Iterable[str], limit: int = DISTINCT_WORDS) -> tuple[Coun
         counts[word] += 1
         if len(counts) <= limit:
             continue
-        while len(counts) > limit // 2:  # to half, so that it does not have to be done again at once
+        while len(counts) > limit // 2:  # to half, so that it is not needed again soon
             let_go += sum(count for count in counts.values() if count <= floor)
             counts = Counter({word: count for word, count in counts.items() if count > floor})
             floor += 1

@@ -90,7 +90,7 @@ class Learner:
     def not_finite(self, step: Step, what: str, value: float) -> str:
         return (
             f"the {what} at step {step.number + 1:,} is {value}; the weights were not changed by it.\n"
-            "A lower peak_rate, a longer warm-up or --precision no usually helps. Checkpoints written before are kept."
+            "A lower peak_rate, a longer warm-up or full precision usually helps. Checkpoints written before are kept."
         )
 
     def score(self, split: TrainingSplit) -> Tally:

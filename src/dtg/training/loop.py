@@ -243,4 +243,4 @@ def check_splits(corpus: TrainingCorpus, score_test: bool) -> None:
     """Raise unless the corpus has the splits that will be read."""
     for name, needed in (("train", True), ("dev", True), ("test", score_test)):
         if needed and (name not in corpus.splits or not len(corpus.splits[name])):
-            raise InputError(f"the corpus has no {name} sentences; prepare it again with --{name} FILE.")
+            raise InputError(f"the corpus has no {name} sentences; prepare it again with files for {name}.")

@@ -230,6 +230,6 @@ def check_fresh(out: Path, checkpoints: list[Path]) -> None:
             "Pass --resume to continue it, or choose another folder for --out."
         )
     if (out / "best").exists():
-        raise TrainingError(f"{out} already holds a trained model (best). Choose another folder for --out.")
+        raise TrainingError(f"{out} already holds a trained model (best). Choose another folder.")
     if out.exists() and not out.is_dir():
-        raise TrainingError(f"{out} is a file; --out needs a folder, which is made if need be.")
+        raise TrainingError(f"{out} is a file; a run needs a folder, which is made if need be.")

@@ -38,7 +38,7 @@ class RuntimeOptions:
         check_choice("precision", self.precision, PRECISIONS)
         check_choice("device", self.device, DEVICES)
         if self.fsdp and self.precision == "fp16":
-            raise InputError("--fsdp goes with --precision no or bf16; fp16 needs loss scaling, which is not sharded.")
+            raise InputError("FSDP goes with precision no or bf16; fp16 needs loss scaling, which is not sharded.")
 
 
 class Runtime:
@@ -52,20 +52,20 @@ class Runtime:
         try:
             self.accelerator: Accelerator = Accelerator(mixed_precision=options.precision, cpu=options.device == "cpu")
         except ValueError as error:
-            raise InputError(f"--precision {options.precision} cannot be used here: {error}") from None
+            raise InputError(f"precision {options.precision} cannot be used here: {error}") from None
         self.options = options
         self.device: torch.device = self.accelerator.device
         self.processes: int = self.accelerator.num_processes
         self.rank: int = self.accelerator.process_index
         self.is_main: bool = self.accelerator.is_main_process
         if options.device not in ("auto", self.device.type):
-            raise InputError(f"--device {options.device} was asked for, but only {self.device.type} is available.")
+            raise InputError(f"device {options.device} was asked for, but only {self.device.type} is available.")
         if options.precision == "fp16" and self.device.type == "cpu":  # Accelerate would ignore it silently
-            raise InputError("--precision fp16 needs a GPU; on a CPU use bf16, or no.")
+            raise InputError("precision fp16 needs a GPU; on a CPU use bf16, or no.")
         if options.fsdp and self.processes == 1:
-            raise InputError("--fsdp shards a model over processes, but there is only one. Launch dtg with torchrun.")
+            raise InputError("FSDP shards a model over processes, but there is only one. Launch dtg with torchrun.")
         if str(self.accelerator.distributed_type) == "DistributedType.FSDP":
-            raise InputError("give --fsdp to dtg train, not to accelerate launch.")
+            raise InputError("FSDP is an option of dtg train, not of accelerate launch.")
 
     def wrap(self, module: nn.Module) -> nn.Module:
         """Move the module to the device and wrap it so that gradients are summed over processes; parameters may be replaced."""

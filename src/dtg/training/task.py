@@ -67,7 +67,7 @@ class OpaqueBatch:
 
 
 class LossModule(nn.Module):
-    """Computes `model.loss` in `forward`, which is where data-parallel wrappers and autocast take hold."""
+    """Computes `model.loss` in `forward`, which is what data-parallel wrappers and autocast act on."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()

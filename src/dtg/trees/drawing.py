@@ -1,7 +1,7 @@
-"""A tree as text for terminals: words and heads in, a drawing of one line a word out.
+"""Draws a tree as text for terminals, with one line for each word.
 
-The words stand in a column, so that sentences of any length and any script fit; arcs are drawn to their left, short ones
-inside long ones, with an arrow where an arc arrives at its dependent. The root word's arrow comes from the margin.
+The words are in a column, so that sentences of any length and any script fit; arcs are drawn to their left, short ones
+inside long ones, with an arrow where an arc ends at its dependent. The root word's arrow comes from the margin.
 """
 
 from collections.abc import Sequence

@@ -153,7 +153,7 @@ def write_trees(
 
 
 def parser_folder(name: Path | None) -> Path:
-    """The folder that --parser names; without it, that of the parser in the box."""
+    """The folder that --parser names; without it, that of the bundled parser."""
     return pretrained.find(name or pretrained.PARSER)
 
 

@@ -1,4 +1,4 @@
-"""Put a trained model or parser into the package: `python tools/make_box.py RUN/best dtg-mini`.
+"""Bundle a trained model or parser with the package: `python tools/bundle.py RUN/best dtg-mini`.
 
 The weights are written in half precision. CARD.md of the folder is written by hand, and kept.
 """
