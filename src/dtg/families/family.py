@@ -33,7 +33,8 @@ class Family(ABC):
     has_compose_rows: ClassVar[bool]  # an action that composes adds two rows, COMPOSE and the one that predicts
     root_kind: ClassVar[Kind]  # of the first row
     views: ClassVar[tuple[str, ...]]  # the ways in which attention heads may see rows, by name
-    channel_size: ClassVar[int] = 0  # how many values a view's channel may have; 0 where there is none
+    channel_views: ClassVar[tuple[str, ...]] = ()  # those that have an integer for each key, which adds to its score
+    channel_size: ClassVar[int] = 0  # how many values that integer may have
 
     def __init__(self, name: str, system: TransitionSystem, *, arc_representation: ArcRepresentation) -> None:
         check_choice("arc_representation", arc_representation, ARC_REPRESENTATIONS)
@@ -66,7 +67,7 @@ class Family(ABC):
 
     def first_view(self, names: Tensor, view: str) -> LaneView:
         """What the `<ROOT>` row sees: itself."""
-        channel = torch.zeros_like(names) if self.channel_size else None
+        channel = torch.zeros_like(names) if view in self.channel_views else None
         return LaneView(torch.ones_like(names), names, torch.zeros_like(names), channel)
 
     @abstractmethod
