@@ -49,11 +49,6 @@ class TransitionSystem(ABC):
         return 0
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """The options that another system of this class needs to be the same."""
-        return {name: getattr(self, name) for name in self.options}
-
-    @property
     def limits(self) -> Mapping[str, int]:
         """Limits that leave trees without a derivation, by name; empty if every tree of its kind has one."""
         return {}
