@@ -1,0 +1,380 @@
+"""Reads and writes trees in Penn brackets, one a line or over several, and counts what is removed or changed on the way."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from dtg.errors import TreebankError
+from dtg.io.atomic import replacing
+from dtg.io.settings import check_choice
+from dtg.io.text_files import DAMAGED, check_is_file, damage, decode_line, open_to_write, unzipped
+from dtg.trees.conllu import SKIP_ADVICE, SentenceProblem
+from dtg.trees.constituency import BracketSource, ConstituencyTree, format_nodes, written_words
+from dtg.trees.nodes import Node, children_of
+from dtg.trees.report import BracketCounts, SkippedSentence, TreebankReport
+
+Unary = Literal["keep", "collapse"]
+Functions = Literal["strip", "keep"]
+Traces = Literal["remove", "keep"]
+Tags = Literal["auto", "present", "absent"]
+
+TRACE = "-NONE-"  # the tag of a word that is not there
+NO_TAG = "_"  # written where, without a tag, a phrase of one word would look like one
+NO_LABEL = "X"  # of the phrase that is put over words that have none
+WRAPPERS = ("", "ROOT", "TOP", "S1")  # labels of brackets around the sentence that are no phrases
+UNESCAPED = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+
+TOKEN = re.compile(r"[()]|[^() \t\r\n\f\v]+")  # no-break and thin spaces are part of a word
+ESCAPED = re.compile("|".join(UNESCAPED))
+FUNCTION = re.compile(r"([^-=]+)[-=]")  # a label before its functions and indices; one that begins with a dash has none
+BLANK = b" \t\r\n\f\v"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LOOKAHEAD = 1000  # lines of a tree that continues at the margin
+
+
+@dataclass(frozen=True, slots=True)
+class BracketPolicy:
+    """What happens to what stands in the brackets."""
+
+    unary: Unary
+    functions: Functions
+    traces: Traces
+    tags: Tags
+
+    def __post_init__(self) -> None:
+        check_choice("unary", self.unary, ("keep", "collapse"))
+        check_choice("functions", self.functions, ("strip", "keep"))
+        check_choice("traces", self.traces, ("remove", "keep"))
+        check_choice("tags", self.tags, ("auto", "present", "absent"))
+
+
+def read_brackets(
+    path: str | Path,
+    *,
+    unary: Unary = "keep",
+    functions: Functions = "strip",
+    traces: Traces = "remove",
+    tags: Tags = "auto",
+    skip_invalid: bool = False,
+    report: TreebankReport | None = None,
+) -> Iterator[ConstituencyTree]:
+    """Stream the trees of a file in Penn brackets, compressed (.gz, .xz) or not, one a line or over several.
+
+    Brackets around the sentence without a label, or labelled ROOT, TOP or S1, are no phrases and are removed; where no other
+    phrase has all words, one labelled X is put over them. `-LRB-` and its like in words become brackets.
+
+    Args:
+        path: the file.
+        unary: of several phrases over the same words, "keep" all or "collapse" them into the outermost.
+        functions: "strip" what follows a dash or an equals sign in a label (NP-SBJ=1 becomes NP), or "keep" it.
+        traces: "remove" words tagged -NONE-, and phrases that are empty without them, or "keep" them as words.
+        tags: whether words have part-of-speech tags: "present", "absent", or "auto", which takes the brackets around
+            single words for tags where nearly every word of the sentence is alone in its brackets.
+        skip_invalid: leave out sentences that cannot be read, instead of raising a `TreebankError`.
+        report: counts what is removed, changed or left out.
+
+    Returns:
+        The trees, read as they are asked for.
+    """
+    policy = BracketPolicy(unary, functions, traces, tags)
+    path = Path(path)
+    check_is_file(path)
+    return _trees(path, policy, skip_invalid, TreebankReport() if report is None else report)
+
+
+def write_brackets(trees: Iterable[ConstituencyTree], path: str | Path) -> int:
+    """Write trees in brackets, one a line; an interrupted write leaves no file.
+
+    Args:
+        trees: the trees. Where the words have no tags, and phrases of one word would be taken for tags, `_` is written as tag.
+        path: the file, compressed if its name ends in .gz or .xz.
+
+    Returns:
+        The number of trees.
+    """
+    path, count = Path(path), 0
+    with replacing(path) as temporary, open_to_write(temporary, suffix=path.suffix) as file:
+        for tree in trees:
+            file.write(f"{format_for_file(tree)}\n".encode())
+            count += 1
+    return count
+
+
+def format_for_file(tree: ConstituencyTree) -> str:
+    """One tree in a line that `read_brackets` reads as the same tree."""
+    tags = tree.tags
+    if tags is None and looks_tagged([["" if child > 0 else None for child in below] for below in children_of(tree.nodes)]):
+        tags = (NO_TAG,) * len(tree)
+    return format_nodes(tree.nodes, written_words(tree.words, tags))
+
+
+def _trees(path: Path, policy: BracketPolicy, skip_invalid: bool, report: TreebankReport) -> Iterator[ConstituencyTree]:
+    sentence = 0
+
+    def leave_out(line: int, reason: str) -> None:
+        report.skipped.append(SkippedSentence(str(path), sentence, line, reason))
+
+    def answer(problem: SentenceProblem) -> None:
+        if not skip_invalid:
+            advice = f"{problem.advice} {SKIP_ADVICE}"
+            raise TreebankError(path, sentence, problem.line, problem.reason, advice) from None
+        leave_out(problem.line, problem.reason)
+
+    for block in bracket_blocks(path):
+        try:
+            found = parse_block(block)
+        except SentenceProblem as problem:
+            sentence += 1
+            answer(problem)
+            continue
+        for brackets in found:
+            sentence += 1
+            try:
+                reading = Reading(brackets, policy)
+            except SentenceProblem as problem:
+                answer(problem)
+                continue
+            line = brackets[0].line
+            if not reading.words:
+                leave_out(line, "the sentence has no words: all of them are traces.")
+                continue
+            report.sentences += 1
+            report.words += len(reading.words)
+            report.brackets.add(reading.counts)
+            yield reading.tree(BracketSource(str(path), sentence, line))
+
+
+@dataclass(frozen=True, slots=True)
+class BracketBlock:
+    """Lines that hold one tree; or several, if they are on one line."""
+
+    lines: list[tuple[int, bytes]]  # with their numbers, from 1
+    damage: str | None = None  # why the file breaks off after these lines
+    end: int = 0  # the number of the line where it does
+
+
+def bracket_blocks(path: Path) -> Iterator[BracketBlock]:
+    """The lines of a file, tree by tree: up to where brackets balance, or else up to a blank line or the next tree.
+
+    A tree begins with a bracket at the margin. In a file without indentation so do lines that continue one: a file is taken
+    to be of that kind if its first tree ends as such.
+    """
+    lines, depth, restart = list[tuple[int, bytes]](), 0, 0  # restart: the first line that may begin another tree
+    again = deque[tuple[int, bytes]]()  # lines that were read ahead
+    is_indented, number = False, 0
+    with path.open("rb") as file:
+        source = enumerate(unzipped(file), start=1)
+        while True:
+            try:
+                line = again.popleft() if again else next(source, None)
+            except DAMAGED as error:
+                yield BracketBlock(lines, f"{damage(error, ' here')}; what follows is lost.", number + 1)
+                return
+            is_gap = line is None or not line[1].strip(BLANK)
+            at_margin = line is not None and line[1].removeprefix(BYTE_ORDER_MARK).startswith(b"(")
+            if lines and (is_gap or (at_margin and is_indented) or (restart and len(lines) > LOOKAHEAD)):
+                if line is not None:
+                    again.appendleft(line)
+                cut = restart or len(lines)
+                again.extendleft(reversed(lines[cut:]))
+                yield BracketBlock(lines[:cut])
+                is_indented |= restart > 0
+                lines, depth, restart = [], 0, 0
+                continue
+            if line is None:
+                return
+            number = line[0]
+            if is_gap:
+                continue
+            if at_margin and lines and not restart:
+                restart = len(lines)
+            lines.append(line)
+            depth += line[1].count(b"(") - line[1].count(b")")
+            if depth <= 0:
+                yield BracketBlock(lines)
+                is_indented |= not restart
+                lines, depth, restart = [], 0, 0
+
+
+@dataclass(slots=True)
+class Bracket:
+    """A pair of brackets as it stands in the file: a label, and words and brackets."""
+
+    line: int
+    label: str = ""
+    children: list[Bracket | str] = field(default_factory=list)
+
+    @property
+    def has_only_words(self) -> bool:
+        return all(isinstance(child, str) for child in self.children)
+
+
+def parse_block(block: BracketBlock) -> list[list[Bracket]]:
+    """The trees of a block, each as its brackets in preorder."""
+    found, around = list[list[Bracket]](), list[Bracket]()
+    may_be_label = False
+    for number, raw in block.lines:
+        try:
+            text = decode_line(raw, number)
+        except ValueError as error:
+            raise SentenceProblem(number, str(error), "Convert the file to UTF-8,") from None
+        for token in TOKEN.findall(text):
+            if token == "(":
+                bracket = Bracket(number)
+                if around:
+                    around[-1].children.append(bracket)
+                else:
+                    found.append([])
+                found[-1].append(bracket)
+                around.append(bracket)
+            elif not around:
+                what = "a closing bracket" if token == ")" else repr(shortened(token))
+                reason = f"{what} is outside of all brackets; a tree such as (S (NP (NNS Dogs)) (VP (VBP bark))) is expected."
+                raise SentenceProblem(number, reason, "Fix the brackets,")
+            elif token == ")":
+                closed = around.pop()
+                if not closed.children:
+                    reason = f"the brackets ({shortened(closed.label)}) have no word or phrase in them."
+                    raise SentenceProblem(number, reason, "Fill or remove them,")
+            elif may_be_label:
+                around[-1].label = token
+            else:
+                around[-1].children.append(token)
+            may_be_label = token == "("
+    if block.damage is not None:
+        raise SentenceProblem(block.end, block.damage, "Get the file again,")
+    if around:
+        brackets = "1 bracket is" if len(around) == 1 else f"{len(around)} brackets are"
+        reason = f"the tree breaks off: {brackets} not closed."
+        raise SentenceProblem(around[0].line, reason, "Close them, and indent lines that continue a tree,")
+    return found
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+def looks_tagged(children: Iterable[Sequence[object]]) -> bool:
+    """True if the brackets around single words are tags, by what is in each pair of brackets: words (strings) and others.
+
+    Not if a word is beside a phrase, or if more than a few have another word beside them; those few are words with a
+    space in them.
+    """
+    alone = together = 0
+    for below in children:
+        words = sum(isinstance(child, str) for child in below)
+        if 0 < words < len(below):
+            return False
+        if words == 1:
+            alone += 1
+        else:
+            together += words
+    return alone >= 4 * together
+
+
+class Reading:
+    """One tree's words, tags and phrases after all policies, and counts of what these did."""
+
+    def __init__(self, brackets: Sequence[Bracket], policy: BracketPolicy) -> None:
+        self.policy, self.counts = policy, BracketCounts()
+        self.words, self.tags, self.nodes = list[str](), list[str](), list[Node]()
+        self.is_tagged = policy.tags == "present"
+        if policy.tags == "auto":
+            self.is_tagged = looks_tagged([bracket.children for bracket in brackets])
+        self.walk(brackets[0])
+        if self.words:
+            self.unwrap()
+        if policy.unary == "collapse":
+            self.collapse()
+        if all(tag == NO_TAG for tag in self.tags):
+            self.is_tagged = False
+        self.counts.untagged += not self.is_tagged
+
+    def tree(self, source: BracketSource) -> ConstituencyTree:
+        return ConstituencyTree(
+            tuple(self.words), tuple(self.nodes), tuple(self.tags) if self.is_tagged else None, source
+        )
+
+    def walk(self, root: Bracket) -> None:
+        """Collect words and phrases from left to right; without recursion, as brackets may be nested deeply."""
+        kept = list[Node | None]()
+        pending: list[Bracket | str | int] = [root]  # brackets and words to come, and places of phrases to close
+        while pending:
+            item = pending.pop()
+            if isinstance(item, int):
+                opened = kept[item]
+                assert opened is not None
+                is_empty = len(self.words) < opened.first
+                self.counts.emptied += is_empty
+                kept[item] = None if is_empty else Node(opened.label, opened.first, len(self.words))
+            elif isinstance(item, str):
+                self.add_word(item, NO_TAG)
+            elif item.has_only_words and (self.is_tagged or item.label == TRACE):
+                self.add_leaf(item)
+            else:
+                if self.is_tagged:
+                    self.check_has_tags(item)
+                if item.label or item is root:
+                    pending.append(len(kept))
+                    kept.append(Node(self.phrase_label(item.label), len(self.words) + 1, 0))
+                else:
+                    self.counts.unlabelled += 1
+                pending += reversed(item.children)
+        self.nodes = [node for node in kept if node is not None]
+
+    def add_leaf(self, leaf: Bracket) -> None:
+        """A tag with its word; with several, if that word has spaces in it."""
+        if leaf.label == TRACE and self.policy.traces == "remove":
+            self.counts.traces += len(leaf.children)
+            return
+        self.counts.split_words += len(leaf.children) > 1
+        for word in leaf.children:
+            assert isinstance(word, str)
+            self.add_word(word, leaf.label or NO_TAG)
+
+    def add_word(self, word: str, tag: str) -> None:
+        written = ESCAPED.sub(lambda found: UNESCAPED[found[0]], word)
+        self.counts.unescaped += written != word
+        self.words.append(written)
+        self.tags.append(tag)
+
+    def phrase_label(self, label: str) -> str:
+        match = FUNCTION.match(label) if self.policy.functions == "strip" else None
+        self.counts.stripped += match is not None
+        return match[1] if match else label
+
+    def check_has_tags(self, phrase: Bracket) -> None:
+        for child in phrase.children:
+            if isinstance(child, str):
+                raise SentenceProblem(
+                    phrase.line,
+                    f"the word {shortened(child)!r} has no tag, but tags were said to be present.",
+                    'Put brackets with a tag around it, pass tags="auto" or tags="absent",',
+                )
+
+    def unwrap(self) -> None:
+        """Remove brackets around the sentence that are no phrases, and see to it that a phrase has all words."""
+        wrappers = 0
+        while wrappers < len(self.nodes) and self.nodes[wrappers].label in WRAPPERS and self.is_whole(wrappers):
+            wrappers += 1
+        del self.nodes[:wrappers]
+        self.counts.unwrapped += wrappers > 0
+        if not self.nodes or not self.is_whole(0):
+            self.nodes.insert(0, Node(NO_LABEL, 1, len(self.words)))
+            self.counts.without_phrase += 1
+
+    def is_whole(self, place: int) -> bool:
+        return (self.nodes[place].first, self.nodes[place].last) == (1, len(self.words))
+
+    def collapse(self) -> None:
+        """Keep the outermost of the phrases over the same words."""
+        spans = dict[tuple[int, int], Node]()
+        for node in self.nodes:
+            spans.setdefault((node.first, node.last), node)
+        self.counts.collapsed += len(self.nodes) - len(spans)
+        self.nodes = list(spans.values())
