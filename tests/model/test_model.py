@@ -206,6 +206,11 @@ def test_what_cannot_be_scored() -> None:
         LanguageModel(model).score([DependencyTree(("a",), (0,))])
 
 
+def test_new_models_do_not_end_as_released_ones() -> None:
+    with pytest.raises(ConfigError, match="only the authors' released models have; new models end by an arc"):
+        DecoderModel.create(ModelConfig(**TINY, end="pop_root"))
+
+
 def test_the_same_seed_makes_the_same_model() -> None:
     one, two, other = tiny("dtg", seed=1), tiny("dtg", seed=1), tiny("dtg", seed=2)
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))

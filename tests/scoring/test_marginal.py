@@ -16,6 +16,7 @@ import torch
 from dtg.errors import InputError, NonProjectiveError, NotFiniteError, TooFarError, UnknownNameError
 from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel, ModelConfig
+from dtg.scorer import Scorer
 from dtg.scoring import marginals, tree_scores
 from dtg.scoring.marginal import Marginal
 from dtg.scoring.marginals import AUTO_LONGEST
@@ -420,6 +421,45 @@ def test_unknown_choices() -> None:
         tiny("dtg").marginal(SENTENCE, cast(Any, "sum"))
     with pytest.raises(UnknownNameError, match="no choice for derivations called 'some'"):
         tiny("dtg").marginal(SENTENCE, derivations=cast(Any, "some"))
+
+
+@pytest.mark.parametrize("family", ["dtg", "txl-tokens"])
+def test_constrained_is_checked_wherever_it_can_be_said(family: str) -> None:
+    model, no = tiny(family), cast(Any, "no")
+    refused = [
+        lambda: model.marginal(SENTENCE, constrained=no),
+        lambda: model.marginal(SENTENCE, "beam", constrained=no),
+        lambda: model.marginal(SENTENCE, proposal=[TREE], constrained=no),
+        lambda: model.surprisal([SENTENCE], constrained=no),
+        lambda: model.score([TREE], constrained=no),
+        lambda: model.score([], constrained=no),
+        lambda: model.begin(constrained=no),
+        lambda: model.parse(SENTENCE, constrained=no),
+        lambda: Scorer(model, constrained=no).sequence_score([SENTENCE]),
+    ]
+    if model.has_trees:
+        refused.append(lambda: model.rerank(SENTENCE, [TREE], constrained=no))
+    for call in refused:
+        with pytest.raises(InputError, match="constrained is 'no'; True, False or None"):
+            call()
+
+
+def test_keywords_that_are_not_known() -> None:
+    """Python says so; and so does mypy, or else these comments are not needed."""
+    model = tiny("dtg")
+    for call in (
+        lambda: model.begin(bean=10),  # type: ignore[call-arg]
+        lambda: model.parse(SENTENCE, bean=10),  # type: ignore[call-arg]
+        lambda: model.surprisal([SENTENCE], bean=10),  # type: ignore[call-arg]
+        lambda: model.surprisal_stream([SENTENCE], bean=10),  # type: ignore[call-arg]
+        lambda: model.marginal(SENTENCE, bean=10),  # type: ignore[call-arg]
+        lambda: model.rerank(SENTENCE, [TREE], bean=10),  # type: ignore[call-arg]
+        lambda: model.generate(1, bean=10),  # type: ignore[call-arg]
+        lambda: model.score([TREE], bean=10),  # type: ignore[call-arg]
+        lambda: Scorer(model, bean=10),  # type: ignore[call-arg]
+    ):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'bean'"):
+            call()
 
 
 def test_trees_with_crossing_arcs_cannot_be_summed() -> None:

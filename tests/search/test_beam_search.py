@@ -275,6 +275,26 @@ def test_released_models(head: str) -> None:
     assert end.log_probability == pytest.approx(exact(model, pieces, constrained=False), rel=1e-11)
 
 
+@pytest.mark.parametrize("family", ["txl-trans", "txl-tokens"])
+def test_released_transformer_xl(family: str) -> None:
+    """Against brute force by the naive model, prefix by prefix."""
+    weights = {name: tensor for name, tensor in released_weights().items() if not name.startswith("action_mlp")}
+    model = DecoderModel.from_released(weights, IDS, family=family, head="joint").double()
+    pieces = [[1], [2, 8], [3]]
+    found = states(model, pieces, **EVERYTHING)
+    for number in range(1, len(pieces) + 1):
+        expected = prefix_log_probability(model, pieces[:number], constrained=False)
+        assert found[number].log_probability == pytest.approx(expected, rel=1e-10)
+        assert found[number].kept == pytest.approx(1.0)
+    end = found[-1].end()
+    assert end.log_probability == pytest.approx(exact(model, pieces, constrained=False), rel=1e-11)
+    assert end.log_probability == pytest.approx(sentence_log_probability(model, pieces, constrained=False), rel=1e-10)
+    if family == "txl-tokens":
+        assert [state.structural for state in found] == [0.0] * 4
+        with pytest.raises(InputError, match="txl-tokens generates words without a tree"):
+            end.trees()
+
+
 def test_no_more_than_so_many_actions_between_words() -> None:
     model = tiny("dtg")
     pieces = random_pieces(5, random.Random(13))
@@ -332,6 +352,37 @@ def test_deeper_than_the_positions_go() -> None:
 
 def test_narrow_beams_take_more_sentences_together() -> None:
     assert [BeamOptions(beam=beam).sentences_together for beam in (1, 10, 20, 80, 300)] == [256, 256, 128, 32, 32]
+
+
+@pytest.mark.parametrize("head", ["factored", "joint"])
+def test_released_models_have_no_constraints(head: str) -> None:
+    model = DecoderModel.from_released(released_weights(), IDS, head=head)  # type: ignore[arg-type]
+    language_model = LanguageModel(model)
+    tree = DependencyTree(("a",), (0,))
+    for refused in (
+        lambda: language_model.begin(constrained=True),
+        lambda: model.score_ids([[1]], (0,), constrained=True),
+        lambda: model.score_batch(model.encode([tree], [[[1]]]), constrained=True),
+        lambda: model(model.encode([tree], [[[1]]]), constrained=True),
+    ):
+        with pytest.raises(InputError, match="released models were trained without constraints"):
+            refused()
+    for constrained in (None, False):
+        state = language_model.begin(constrained=constrained).step_ids([1])
+        assert state.end().log_probability == pytest.approx(model.score_ids([[1]], (0,)), rel=1e-5)
+
+
+@pytest.mark.parametrize("wrong", ["no", "True", 1, 0])
+def test_constrained_is_true_or_false(wrong: Any) -> None:
+    for family in ("dtg", "txl-tokens"):
+        model = tiny(family)
+        language_model = LanguageModel(model)
+        for refused in (
+            lambda: language_model.begin(constrained=wrong),  # noqa: B023 - used at once
+            lambda: model.score_ids([[1]], (0,), constrained=wrong),  # noqa: B023
+        ):
+            with pytest.raises(InputError, match=f"constrained is {wrong!r}; True, False or None"):
+                refused()
 
 
 def test_options_are_checked() -> None:
