@@ -1,4 +1,4 @@
-"""Text files that may be compressed (.gz, .xz): opened, unpacked and decoded line by line, with errors that name file and line."""
+"""Text files that may be compressed (.gz, .xz): opened, unpacked, decoded line by line; errors name file and line."""
 
 from __future__ import annotations
 

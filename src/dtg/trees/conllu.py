@@ -47,7 +47,7 @@ def read_conllu(
 
 
 def write_conllu(trees: Iterable[DependencyTree], path: str | Path) -> int:
-    """Write trees as CoNLL-U (compressed if the name ends in .gz or .xz) and return how many; an interrupted write leaves no file."""
+    """Write trees as CoNLL-U (compressed for .gz and .xz) and return how many; an interrupted write leaves no file."""
     path, count = Path(path), 0
     with replacing(path) as temporary, open_to_write(temporary, suffix=path.suffix) as file:
         for tree in trees:

@@ -31,7 +31,7 @@ class BracketCounts:
     unwrapped: int = 0  # sentences whose outer brackets, unlabelled or ROOT, TOP, S1, were removed
     without_phrase: int = 0  # sentences that got a phrase over all words, X, because they had none
     unlabelled: int = 0  # brackets inside a sentence that have no label, removed
-    unescaped: int = 0  # words with -LRB- or its like
+    unescaped: int = 0  # words with an escape such as -LRB-, undone
     split_words: int = 0  # words with a space in them, made two or more
     collapsed: int = 0  # phrases removed because another is over the same words
     untagged: int = 0  # sentences without part-of-speech tags
@@ -49,7 +49,7 @@ class BracketCounts:
             (self.unwrapped, f"removed outer brackets around {pluralize(self.unwrapped, 'sentence')}"),
             (self.without_phrase, f"put a phrase X over {pluralize(self.without_phrase, 'sentence')} without one"),
             (self.unlabelled, f"removed {pluralize(self.unlabelled, 'pair')} of brackets without a label"),
-            (self.unescaped, f"replaced -LRB- and its like in {pluralize(self.unescaped, 'word')}"),
+            (self.unescaped, f"undid escapes such as -LRB- in {pluralize(self.unescaped, 'word')}"),
             (self.split_words, f"split {pluralize(self.split_words, 'word')} at spaces"),
             (self.collapsed, f"collapsed {pluralize(self.collapsed, 'phrase')} over the words of another"),
             (self.untagged, f"{pluralize(self.untagged, 'sentence')} without tags"),
