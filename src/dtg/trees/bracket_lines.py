@@ -76,10 +76,7 @@ class Bracket:
     line: int
     label: str = ""
     children: list[Bracket | str] = field(default_factory=list)
-
-    @property
-    def has_only_words(self) -> bool:
-        return all(isinstance(child, str) for child in self.children)
+    words: int = 0  # of the children
 
 
 def parse_block(block: BracketBlock) -> list[list[Bracket]]:
@@ -113,6 +110,7 @@ def parse_block(block: BracketBlock) -> list[list[Bracket]]:
                 around[-1].label = token
             else:
                 around[-1].children.append(token)
+                around[-1].words += 1
             may_be_label = token == "("
     if block.damage is not None:
         raise SentenceProblem(block.end, block.damage, "Get the file again,")

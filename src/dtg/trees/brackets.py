@@ -105,10 +105,8 @@ def write_brackets(trees: Iterable[ConstituencyTree], path: str | Path) -> int:
 
 def format_for_file(tree: ConstituencyTree) -> str:
     """One tree in a line that `read_brackets` reads as the same tree."""
-    tags = tree.tags
-    if tags is None and looks_tagged(
-        [["" if child > 0 else None for child in below] for below in children_of(tree.nodes)]
-    ):
+    tags, children = tree.tags, children_of(tree.nodes)
+    if tags is None and looks_tagged((sum(child > 0 for child in below), len(below)) for below in children):
         tags = (NO_TAG,) * len(tree)
     return format_nodes(tree.nodes, written_words(tree.words, tags))
 
@@ -149,16 +147,15 @@ def _trees(path: Path, policy: BracketPolicy, skip_invalid: bool, report: Treeba
             yield reading.tree(BracketSource(str(path), sentence, line))
 
 
-def looks_tagged(children: Iterable[Sequence[object]]) -> bool:
-    """True if the brackets around single words are tags, by what is in each pair of brackets: words (strings) and others.
+def looks_tagged(contents: Iterable[tuple[int, int]]) -> bool:
+    """True if the brackets around single words are tags, by how many words and how many children are in each pair.
 
     Not if a word is beside a phrase, or if more than a few have another word beside them; those few are words with a
     space in them.
     """
     alone = together = 0
-    for below in children:
-        words = sum(isinstance(child, str) for child in below)
-        if 0 < words < len(below):
+    for words, children in contents:
+        if 0 < words < children:
             return False
         if words == 1:
             alone += 1
@@ -175,7 +172,7 @@ class Reading:
         self.words, self.tags, self.nodes = list[str](), list[str](), list[Node]()
         self.is_tagged = policy.tags == "present"
         if policy.tags == "auto":
-            self.is_tagged = looks_tagged([bracket.children for bracket in brackets])
+            self.is_tagged = looks_tagged((bracket.words, len(bracket.children)) for bracket in brackets)
         self.walk(brackets[0])
         if self.words:
             self.unwrap()
@@ -204,7 +201,7 @@ class Reading:
                 kept[item] = None if is_empty else Node(opened.label, opened.first, len(self.words))
             elif isinstance(item, str):
                 self.add_word(item, NO_TAG)
-            elif item.has_only_words and (self.is_tagged or item.label == TRACE):
+            elif item.words == len(item.children) and (self.is_tagged or item.label == TRACE):
                 self.add_leaf(item)
             else:
                 if self.is_tagged:

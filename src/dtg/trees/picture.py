@@ -108,7 +108,7 @@ def draw_arrow(axes: Axes, points: Sequence[tuple[float, float]], codes: Sequenc
     axes.add_patch(FancyArrowPatch(path=line, arrowstyle="-|>", **looks))
 
 
-STEP = 0.42  # inches: how much lower a child is than its phrase
+STEP = 0.46  # inches: how much lower a child is than its phrase
 LINE_ENDS = 0.1  # inches between the middle of a label and the line below or above it
 
 
@@ -126,10 +126,10 @@ def draw_phrase_picture(
     leaves = leaf_heights(len(words), children, places)
     bottom = min(leaves) - (STEP if tags is not None else 0.0)
     with picture(path, "picture of a tree") as figure:
-        figure.set_size_inches(edges[-1] + 0.1, 0.4 - bottom)
+        figure.set_size_inches(edges[-1] + 0.2, 0.4 - bottom)
         figure.set_layout_engine("none")  # everything is placed by hand
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-        axes.set(xlim=(-0.05, edges[-1] + 0.05), ylim=(bottom - 0.2, 0.2))
+        axes.set(xlim=(-0.1, edges[-1] + 0.1), ylim=(bottom - 0.2, 0.2))
         axes.axis("off")
         for (x, y), phrase, below in zip(places, phrases, children, strict=True):
             write(axes, x, y, phrase.label, STYLES[0].color)
