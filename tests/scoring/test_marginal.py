@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +26,7 @@ from dtg.search.options import BeamOptions
 from dtg.text import Tokenizer
 from dtg.trees import DependencyTree
 from dtg.trees.kinds import Tree
+from tests.dependency import as_dependency
 from tests.twins import every_projective_tree
 
 SENTENCE = ("the", "dog", "chased", "mice", "quickly")
@@ -277,7 +278,7 @@ def test_an_estimate_is_the_mean_of_p_over_q_of_the_draws_themselves(monkeypatch
     draws = Tempered(tiny("dtg"), 0.7).propose(SENTENCE, 50, torch.Generator().manual_seed(0))
     assert draws.log_q is not None
     every = scores(search.model, SENTENCE)
-    weights = [math.exp(every[tree.heads] - q) for tree, q in zip(draws.trees, draws.log_q, strict=True)]
+    weights = [math.exp(every[as_dependency(tree).heads] - q) for tree, q in zip(draws.trees, draws.log_q, strict=True)]
     found = model.marginal(SENTENCE, "estimate", proposal=Tempered(tiny("dtg"), 0.7), trees=50)
     assert found.log_probability == pytest.approx(math.log(sum(weights) / 50), abs=1e-11)
     assert found.effective_sample_size == pytest.approx(sum(weights) ** 2 / sum(w * w for w in weights))
@@ -426,7 +427,7 @@ def test_unknown_choices() -> None:
 @pytest.mark.parametrize("family", ["dtg", "txl-tokens"])
 def test_constrained_is_checked_wherever_it_can_be_said(family: str) -> None:
     model, no = tiny(family), cast(Any, "no")
-    refused = [
+    refused: list[Callable[[], object]] = [
         lambda: model.marginal(SENTENCE, constrained=no),
         lambda: model.marginal(SENTENCE, "beam", constrained=no),
         lambda: model.marginal(SENTENCE, proposal=[TREE], constrained=no),
