@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from dtg.trees.conllu import read_conllu, write_conllu
-from dtg.trees.enumeration import LONGEST, count_projective, enumerate_projective
+from dtg.trees.constituency import ConstituencyTree
 from dtg.trees.tree import DependencyTree
 
 
@@ -65,28 +65,29 @@ class PartialDependencyTree:
 
 @dataclass(frozen=True, slots=True)
 class TreeKind:
-    """One kind of tree: how its trees are read, written, enumerated and counted."""
+    """One kind of tree: how its trees are read and written. Transition systems enumerate them."""
 
     name: str
     type: type[Any]
-    longest: int  # up to this many words, all trees are enumerated
-    enumerate: Callable[[tuple[str, ...]], Iterator[Any]]
-    count: Callable[[int], int]  # of trees of so many words
     read: Callable[[str | Path], Iterator[Any]]
     write: Callable[[Iterable[Any], str | Path], int]
 
 
-def every_dependency_tree(words: tuple[str, ...]) -> Iterator[DependencyTree]:
-    """All single-root projective trees of these words."""
-    return (DependencyTree(words, heads) for heads in enumerate_projective(len(words)))
+@dataclass(frozen=True, slots=True)
+class PartialConstituencyTree:
+    """Words with the phrases so far, in the order they were opened; the last word of an open phrase is None."""
 
+    words: tuple[str, ...]
+    nodes: tuple[tuple[str, int, int | None], ...]
+    probability: float
+    log_probability: float
+
+
+CONSTITUENCY = TreeKind("constituency", ConstituencyTree, read_conllu, write_conllu)
 
 DEPENDENCY = TreeKind(
     name="dependency",
     type=DependencyTree,
-    longest=LONGEST,
-    enumerate=every_dependency_tree,
-    count=count_projective,
     read=read_conllu,
     write=write_conllu,
 )
