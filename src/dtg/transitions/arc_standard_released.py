@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from dtg.transitions.action import RIGHTARC, Action, Operation
 from dtg.transitions.arc_standard import ArcStandard, ArcStandardLanes
