@@ -19,7 +19,7 @@ from dtg.model import DecoderModel, ModelConfig
 from dtg.scorer import Scorer
 from dtg.scoring import marginals, tree_scores
 from dtg.scoring.marginal import Marginal
-from dtg.scoring.marginals import AUTO_LONGEST
+from dtg.scoring.marginals import AUTO_TREES
 from dtg.scoring.proposal import Drawn, Draws
 from dtg.scoring.tree_scores import score_trees
 from dtg.search.options import BeamOptions
@@ -343,7 +343,7 @@ def test_what_auto_means(monkeypatch: pytest.MonkeyPatch) -> None:
     assert model.marginal(SENTENCE, word_beam=3).how == "enumeration of all 143 trees"
     assert model.marginal(SENTENCE[:1]).how == "there is one tree"
     assert model.marginal(SENTENCE, derivations="all", beam=4).how == "beam 4, word beam 1"
-    assert model.marginal((*SENTENCE, "run")[:AUTO_LONGEST]).kind == "exact"
+    assert (six := model.marginal((*SENTENCE, "run"))).kind == "exact" and six.trees == AUTO_TREES
     assert model.marginal(SENTENCE, proposal=[DependencyTree(SENTENCE, (0, 1, 2, 3, 4))]).trees == 1
     search.begin = lambda: pytest.fail("too long for the stand-in")  # type: ignore[method-assign]
     with pytest.raises(pytest.fail.Exception):

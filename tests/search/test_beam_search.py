@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from dtg import DependencyTree, families
+from dtg import DependencyTree
 from dtg.errors import InputError, UnknownNameError
 from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel
@@ -24,7 +24,7 @@ from dtg.search.state import BeamState
 from dtg.transitions import Operation
 from dtg.transitions.action import NOTHING
 from dtg.transitions.table import GENERATE
-from tests.dependency import as_dependency, as_partial
+from tests.dependency import DEPENDENCY_FAMILIES, as_dependency, as_partial
 from tests.model.test_model import tiny
 from tests.model.test_released import IDS, released_weights
 from tests.search.brute import log_sum, prefix_log_probability, sentence_log_probability
@@ -58,7 +58,7 @@ def exact(model: DecoderModel, pieces: list[list[int]], constrained: bool = True
     return log_sum(score_derivations(model, model.encode(trees, [pieces] * len(trees)), constrained))
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("head", ["factored", "joint"])
 def test_prefixes_and_sentences_equal_brute_force(family: str, head: str) -> None:
     model = tiny(family, head=head)
@@ -73,7 +73,7 @@ def test_prefixes_and_sentences_equal_brute_force(family: str, head: str) -> Non
         assert found[-1].end().log_probability == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 def test_equal_to_enumeration(family: str) -> None:
     chance = random.Random(7)
     for seed in range(6):
@@ -84,7 +84,7 @@ def test_equal_to_enumeration(family: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 def test_equal_to_enumeration_on_hundreds_of_sentences(family: str) -> None:
     chance = random.Random(8)
     for seed in range(30):
@@ -118,7 +118,7 @@ def test_pruned_beams_are_lower_bounds(family: str) -> None:
     assert pruned_some
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 def test_surprisals_sum_to_the_sentence(family: str) -> None:
     model = tiny(family)
     pieces = random_pieces(6, random.Random(10))
@@ -185,7 +185,7 @@ def test_lexical_and_structural_from_their_definitions() -> None:
     assert float(prior.sum()) < 1.0  # the rest is the probability that the sentence ends here
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("head", ["factored", "joint"])
 @pytest.mark.parametrize("constrained", [True, False])
 def test_probabilities_of_all_next_actions_sum_to_one(

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 import torch
 
-from dtg import families
 from dtg.errors import InputError
 from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel, ModelConfig
 from dtg.search import generation
 from dtg.search.sampling import Sampling, draw
 from dtg.text import Tokenizer
-from tests.dependency import as_dependency
+from tests.dependency import DEPENDENCY_FAMILIES, as_dependency
 from tests.model.test_model import TINY
 
 
@@ -28,7 +27,7 @@ def model_of(family: str, *, head: str = "factored", seed: int = 0) -> LanguageM
     return LanguageModel(model.double().eval())
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("head", ["factored", "joint"])
 def test_every_sentence_is_a_valid_tree(family: str, head: str) -> None:
     model = model_of(family, head=head)
