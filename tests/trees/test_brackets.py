@@ -238,8 +238,9 @@ def three_sentences(bad: str | bytes) -> bytes:
 @pytest.mark.parametrize("suffix", [".ptb", ".ptb.gz", ".ptb.xz"])
 def test_bad_input_names_file_sentence_and_line(tmp_path: Path, kind: str, suffix: str) -> None:
     bad, line, reason = BAD[kind]
-    pack = {".gz": gzip.compress, ".xz": lzma.compress}.get(suffix[-3:], bytes)
-    path = written(tmp_path / f"bad{suffix}", pack(three_sentences(bad)))
+    content = three_sentences(bad)
+    packed = {".gz": gzip.compress(content), ".xz": lzma.compress(content)}.get(suffix[-3:], content)
+    path = written(tmp_path / f"bad{suffix}", packed)
     trees = read_brackets(path)
     assert next(trees).words == ("Dogs", "bark")
     with pytest.raises(TreebankError, match=reason) as caught:
