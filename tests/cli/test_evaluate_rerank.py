@@ -14,10 +14,10 @@ import torch
 
 from dtg.cli.app import app
 from dtg.errors import InputError
+from dtg.evaluation.tasks.parsing import evaluate_parser
 from dtg.model import DecoderModel
 from dtg.model.saving import model_hash
 from dtg.parser import BiaffineParser
-from dtg.parser.evaluation import evaluate as evaluate_parser
 from dtg.parser.saving import parser_hash
 from dtg.tables.reading import read_rows
 from dtg.trees import read_conllu
@@ -61,7 +61,7 @@ def test_the_command(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(capsys.readouterr().out)
     gold = list(read_conllu(made / "gold.conllu"))
     model, parser = DecoderModel.load(made / "model"), BiaffineParser.load(made / "parser")
-    alone = evaluate_parser(parser, gold).as_dict()
+    alone = evaluate_parser(parser, gold)
     assert found["all"]["proposal"]["uas"] == alone["all"]["uas"]
     assert found["without_punctuation"]["proposal"]["uas"] == alone["without_punctuation"]["uas"]
     chosen = [model.rerank(tree.words, parser).best().tree for tree in gold]
@@ -116,7 +116,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     run(made, "--out", tmp_path / "whole", gold="long")
     computed = interrupt(monkeypatch, at=10)
     run(made, "--out", tmp_path / "parts", gold="long")
-    assert f"{tmp_path / 'parts'} is not finished. The same command goes on." in capsys.readouterr().err
+    assert f"{tmp_path / 'parts'} is not finished. The same command resumes it." in capsys.readouterr().err
     assert not (tmp_path / "parts" / "results.json").exists()
     for _ in range(2):  # the second time, nothing is left
         run(made, "--out", tmp_path / "parts", gold="long")

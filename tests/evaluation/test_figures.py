@@ -12,8 +12,8 @@ import pytest
 
 from dtg.errors import InputError, MissingExtraError
 from dtg.evaluation import figures
-from dtg.evaluation.blimp.paradigms import PARADIGMS, title
 from dtg.evaluation.figures import Bar, bars_by_group, learning_curves, spread
+from dtg.evaluation.tasks.pairs.paradigms import PARADIGMS, title
 from dtg.pictures import STYLES, wrapped
 
 GROUPS = [*map(title, PARADIGMS)]

@@ -180,7 +180,7 @@ def test_what_is_not_supported() -> None:
         HarnessModel(tiny("dtg")).generate_until(asked("generate_until", ("A dog", {"until": ["\n"]})))
     with pytest.raises(InputError, match=r"a search has no option beams\. Known: beam, word_beam"):
         HarnessModel(tiny("dtg"), beams=50)
-    with pytest.raises(InputError, match="--device 'nowhere' is not a device"):
+    with pytest.raises(InputError, match="'nowhere' is not a device"):
         HarnessModel("model", device="nowhere")
     with pytest.raises(InputError, match="end is 'no'; true or false is expected"):
         HarnessModel(tiny("dtg"), end="no")  # type: ignore[arg-type]

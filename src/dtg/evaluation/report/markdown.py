@@ -1,12 +1,12 @@
-"""A page as Markdown: sections in, text out, with links to the pictures and the tables beside it."""
+"""A report's page as Markdown, with links to the pictures and the tables beside it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from dtg.evaluation.markdown import table as table_lines
-from dtg.evaluation.report.page import Block, Cell, Figure, Page, Table, letters, marks
+from dtg.evaluation.rendering import markdown_table
+from dtg.evaluation.report.page import Cell, Figure, Page, ReportBlock, Table, letters, marks
 
 SPECIAL = re.compile(r"[\\`*_<>]|(?<=\])\(|&(?=#?\w+;)")
 
@@ -20,7 +20,7 @@ def markdown(page: Page, pictures: Mapping[str, str]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def block_text(block: Block, pictures: Mapping[str, str]) -> str:
+def block_text(block: ReportBlock, pictures: Mapping[str, str]) -> str:
     """One block, with an empty line to come after it."""
     if isinstance(block, Table):
         return table_text(block)
@@ -37,7 +37,7 @@ def table_text(table: Table) -> str:
         return title
     of = table.letters()
     header, *rows = ([cell_text(cell, of) for cell in row] for row in (table.header, *table.rows))
-    return f"{title}\n{table_lines(header, rows)}{notes_text(of)}"
+    return f"{title}\n{markdown_table(header, rows)}{notes_text(of)}"
 
 
 def figure_text(figure: Figure) -> str:

@@ -1,0 +1,411 @@
+"""SyntaxGym as a task: whether a model is surprised where the suites say it should be.
+
+Sentences of an item are searched together, so that what its conditions begin with is computed once; which word comes next plays
+no part in a search until it is known, so this changes no number. The end of a sentence counts nowhere. All surprisals are in
+bits: the tolerance of `=` was meant for those.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import dtg
+from dtg.errors import InputError, UnknownNameError
+from dtg.evaluation.comparison import overlap_summary, overlap_table
+from dtg.evaluation.contract import Content, Interval, Item, LanguageModel, Metric, Ready, Row, Tables, Task
+from dtg.evaluation.probability import Probability
+from dtg.evaluation.rendering import BarChart, Block, Heading, Lines, accuracy_table, bar_of, percent, pluralize
+from dtg.evaluation.tasks.selection import amount, check_amount, content_hash, draw
+from dtg.evaluation.tasks.syntaxgym.circuits import PAPER_LIKELY
+from dtg.evaluation.tasks.syntaxgym.formulas import Verdict
+from dtg.evaluation.tasks.syntaxgym.importing import Imported, import_surprisals
+from dtg.evaluation.tasks.syntaxgym.scores import (
+    CONTRADICTION,
+    INTERVALS,
+    RULE_TITLES,
+    RULES,
+    ItemResult,
+    Rule,
+    compare_items,
+    judge_items,
+    region_surprisals,
+    score_items,
+)
+from dtg.evaluation.tasks.syntaxgym.suites import Key, Suite, SuiteSentence, read_suites, suite_sentences
+from dtg.io.files import check_choice
+from dtg.tables.columns import Base, Column
+from dtg.tables.columns import Row as TableRow
+from dtg.text.arrays import file_hash
+
+ITEMS_TOGETHER = 8  # at least, and computed again after an interruption
+SENTENCE = (
+    Column("sentence_id", int, "the sentence's number among all of the suites, from 1"),
+    Column("suite", str, "the name of the test suite"),
+    Column("item", int, "the item's number in the suite"),
+    Column("condition", str, "which of the item's sentences it is"),
+)
+SENTENCE_COLUMNS = (*SENTENCE, Column("sentence", str, "its regions, with spaces between them"))
+WORD_COLUMNS = (
+    *SENTENCE,
+    Column("region", int, "the number of the word's region, from 1"),
+    Column("word_id", int, "the word's number in the sentence, from 1"),
+    Column("word", str, "the word"),
+    Column("surprisal", float, "-log2 p(word | words before it)"),
+)
+REGION_COLUMNS = (
+    *SENTENCE,
+    Column("region", int, "the region's number, from 1"),
+    Column("region_name", str, "what the suite calls it"),
+    Column("content", str, "its words; nothing if it is empty"),
+    Column("surprisal", float, "the sum (or mean, if the suite says so) over its words, in bits; 0 if it is empty"),
+)
+VERDICT_COLUMNS = (
+    Column("suite", str, "the name of the test suite"),
+    Column("circuit", str, "the circuit that it belongs to, if any"),
+    Column("item", int, "the item's number in the suite"),
+    Column("prediction", int, "the prediction's number in the suite, from 1"),
+    Column("holds", int, "1 if the prediction holds of the item, otherwise 0"),
+    Column("ties", int, "strict comparisons in it between equal numbers"),
+)
+
+
+@dataclass(frozen=True)
+class SyntaxGym(Task):
+    """Suites, and a model or a table that says how surprising their words are. `SyntaxGym.of` reads them."""
+
+    name: ClassVar[str] = "sg"
+    table: ClassVar[str] = "verdicts.csv"
+    row_name: ClassVar[str] = "prediction"
+    columns: ClassVar[Sequence[Column]] = VERDICT_COLUMNS
+
+    source: Path
+    suites: tuple[Suite, ...]
+    how: Probability
+    rule: Rule = "first"
+    said: str = ""  # how many items of each suite
+    imported: tuple[Path, Imported] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        source: Path,
+        *,
+        suites: Sequence[str] | None = None,
+        rule: Rule = "first",
+        surprisals: Path | None = None,
+        base: Base | None = None,
+        limit: int | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+        **how: Any,
+    ) -> Self:
+        """Suites of a folder.
+
+        Args:
+            source: a folder of SyntaxGym's .json suites, or one suite.
+            suites: only these.
+            rule: when an item is right, in pictures and comparisons: by its "first" prediction or by "all".
+            surprisals: a table of another tool's surprisals, to be scored instead of a model.
+            base: of the logarithms in that table, where no file beside it says so.
+            limit: the first items of each suite.
+            sample: so many items of each suite at random.
+            seed: which items are drawn.
+            **how: how log p is found: `beam`, `word_beam` (see `Probability.of`).
+        """
+        check_choice("rule", rule, RULES)
+        check_amount(limit, sample)
+        chosen = tuple(
+            replace(suite, items=some(suite, limit, sample, seed)) for suite in chosen_suites(source, suites)
+        )
+        imported = None if surprisals is None else (surprisals, import_surprisals(surprisals, chosen, base=base))
+        return cls(source, chosen, Probability.of(**how), rule, amount(limit, sample, seed), imported)
+
+    @property
+    def data(self) -> str:
+        return str(self.source)
+
+    @cached_property
+    def data_sha256(self) -> str:
+        """Of the items, formulas and regions."""
+        return content_hash([asdict(suite) for suite in self.suites])
+
+    def for_model(self, model: LanguageModel) -> Self:
+        return replace(self, how=self.how.for_model(model))
+
+    def ready(self) -> Ready | None:
+        if self.imported is None:
+            return None
+        path, found = self.imported
+        settings = {
+            "command": "evaluate sg --surprisals",
+            "dtg": dtg.__version__,
+            "surprisals_sha256": file_hash(path),
+            "data_sha256": self.data_sha256,
+            "unit": found.unit,
+        }
+        rows = [
+            {"suite": key.suite, "item": key.item, "condition": key.condition, "regions": list(values)}
+            for key, values in found.surprisals.items()
+        ]
+        return Ready(path.stem, rows, settings, {"surprisals": str(path)})
+
+    def items(self) -> list[list[SuiteSentence]]:
+        """Sentences of items of one suite that are computed together."""
+        size = self.how.together(ITEMS_TOGETHER, 4)  # conditions of an item
+        found = list[list[SuiteSentence]]()
+        for _, sentences in groupby(suite_sentences(self.suites), key=lambda sentence: sentence.key.suite):
+            items = [list(some) for _, some in groupby(sentences, key=lambda sentence: sentence.key.item)]
+            for first in range(0, len(items), size):
+                found.append([sentence for item in items[first : first + size] for sentence in item])
+        return found
+
+    def settings(self) -> dict[str, Any]:
+        return {**self.how.settings(), "items_together": self.how.together(ITEMS_TOGETHER, 4)}
+
+    def measure(self, model: LanguageModel, items: Sequence[SuiteSentence]) -> list[Row]:
+        found = self.how.surprisals(model, [sentence.split().words for sentence in items], ends=False)
+        return [
+            {**asdict(sentence.key), "surprisals": (one.surprisals / math.log(2)).tolist()}
+            for sentence, one in zip(items, found, strict=True)
+        ]
+
+    def regions(self, rows: Iterable[Row]) -> dict[Key, tuple[float, ...]]:
+        """The surprisals of every sentence's regions."""
+        by_name, by_key = {suite.name: suite for suite in self.suites}, rows_by_key(rows)
+        found = dict[Key, tuple[float, ...]]()
+        for sentence in suite_sentences(self.suites):
+            row, suite = by_key[sentence.key], by_name[sentence.key.suite]
+            if "regions" in row:
+                found[sentence.key] = tuple(row["regions"])
+            else:
+                regions = sentence.split().regions
+                found[sentence.key] = region_surprisals(row["surprisals"], regions, len(suite.regions), suite.metric)
+        return found
+
+    def summarize(self, rows: Sequence[Row], name: str) -> Content:
+        results = judge_items(self.suites, self.regions(rows))
+        rules: tuple[Rule, ...] = ("first", "all")
+        scores = {rule: score_items(results, rule) for rule in rules}
+        counts = f"{pluralize(len(self.suites), 'suite')}, {pluralize(len(results), 'item')}{self.said}"
+        by = f"by {self.how.title.removesuffix(' (lower bound)')}"
+        averaged = {average["suites"] for average in scores[self.rule]["averages"]}
+        remarks = [INTERVALS, *([CONTRADICTION] if "fgd_hierarchy" in scores[self.rule]["suites"] else [])]
+        return {
+            "title": f"{counts}; surprisals {by if self.imported is None else f'from {self.imported[0].name}'}.",
+            "notes": [] if self.imported is None else import_notes(*self.imported),
+            "remarks": [*remarks, *([PAPER_LIKELY] if "33 suites" in averaged else [])],
+            "rule": self.rule,
+            "items": len(results),
+            "scores": scores,
+            "against": None,
+        }
+
+    def tables(self, rows: Sequence[Row]) -> Tables:
+        by_name, regions = {suite.name: suite for suite in self.suites}, self.regions(rows)
+        results = judge_items(self.suites, regions)
+        sentences = list(suite_sentences(self.suites))
+        tables: Tables = {}
+        if self.imported is None:
+            by_key = rows_by_key(rows)
+            words = [row for one in sentences for row in word_rows(one, by_key[one.key]["surprisals"])]
+            tables["words.csv"] = (WORD_COLUMNS, words)
+        known = [row for one in sentences for row in region_rows(one, by_name[one.key.suite], regions[one.key])]
+        return {**tables, "regions.csv": (REGION_COLUMNS, known), self.table: (VERDICT_COLUMNS, verdict_rows(results))}
+
+    @classmethod
+    def metrics(cls, content: Content) -> list[Metric]:
+        found = []
+        for rule, scores in content["scores"].items():
+            levels = {level: scores[level].items() for level in ("circuits", "suites")}
+            averages = [(one["suites"], one) for one in scores["averages"]]
+            for level, groups in {"averages": averages, **levels}.items():
+                for group, one in groups:
+                    name, value = one.get("mean", "accuracy"), Interval.of(one)
+                    found.append(Metric(group, name, value, one["items"], one["ties"], rule, level))
+        return found
+
+    def check_comparable(self, theirs: Sequence[Item], where: str) -> None:
+        ours = {(suite.name, item.number) for suite in self.suites for item in suite.items}
+        if differing := sorted(ours ^ {(one.suite, one.item) for one in results_of(theirs)}):
+            is_in = "is not in" if differing[0] in ours else "is only in"
+            raise InputError(
+                f"suite {differing[0][0]}, item {differing[0][1]} {is_in} {where} ({len(differing):,} differ in all). Models "
+                "are compared on the same items: choose the same suites."
+            )
+
+    @classmethod
+    def compared(
+        cls, content: Content, ours: Sequence[Item], theirs: Sequence[Item], names: tuple[str, str]
+    ) -> Content:
+        against: dict[str, Any] = {"models": list(names)}
+        for rule in RULES:
+            overall, *circuits = compare_items(results_of(ours), results_of(theirs), rule)
+            tests = {test.group: test.as_dict() for test in circuits}
+            against[rule] = {"overall": overall.as_dict(), "circuits": tests}
+        return {**content, "against": against}
+
+    @classmethod
+    def page(cls, name: str, content: Content) -> list[Block]:
+        scores = content["scores"]
+        sets = {one["suites"]: one["meaning"] for one in next(iter(scores.values()))["averages"]}
+        meanings = {**sets, **{RULE_TITLES[rule]: RULES[rule] for rule in ("first", "all")}}
+        predictions = {name: one["predictions"] for name, one in next(iter(scores.values()))["suites"].items()}
+        circuits, suites = ({rule: one[level] for rule, one in scores.items()} for level in ("circuits", "suites"))
+        every_suite = accuracy_table(
+            "suite", ["items"], RULE_TITLES, suites, lambda name, one: [name, str(one["items"])]
+        )
+        shares = [" / ".join(map(percent, predictions[row[0]])) for row in every_suite.rows]
+        blocks: list[Block] = [
+            Heading(f"SyntaxGym: {name}"),
+            Lines([content["title"]]),
+            accuracy_table("", ["mean", "items"], RULE_TITLES, averages_of(scores), average_lead),
+            Lines([f"{name}: {meaning}." for name, meaning in meanings.items()], is_list=True),
+            accuracy_table("circuit", ["items"], RULE_TITLES, circuits, lambda name, one: [name, str(one["items"])]),
+            replace(
+                every_suite,
+                header=[*every_suite.header, "each prediction"],
+                rows=[[*row, share] for row, share in zip(every_suite.rows, shares, strict=True)],
+            ),
+            *(Lines([remark]) for remark in content["remarks"]),
+            Lines(content["notes"], is_list=True),
+        ]
+        if content["against"]:
+            blocks.append(Heading("Comparison", 2))
+            first, second = content["against"]["models"]
+            for rule in RULES:
+                blocks.append(Lines([f"By {RULE_TITLES[rule]}: {first} and {second}."]))
+                blocks.append(overlap_table(tests_in(content["against"][rule])))
+        return blocks
+
+    @classmethod
+    def summary(cls, name: str, content: Content) -> list[Block]:
+        scores = content["scores"]
+        averages = {
+            rule: {", ".join(group.split("\n")): one for group, one in some.items()}
+            for rule, some in averages_of(scores).items()
+        }
+        groups = {rule: {**averages[rule], **scores[rule]["circuits"]} for rule in scores}
+        table = accuracy_table(
+            "", ["items"], RULE_TITLES, groups, lambda name, one: [name, str(one["items"])], wide=False
+        )
+        blocks: list[Block] = [
+            Lines([f"{name}: {content['title']}", *content["notes"]]),
+            table,
+            Lines(content["remarks"]),
+        ]
+        if content["against"]:
+            blocks += cls.comparison(tuple(content["against"]["models"]), content)
+        return blocks
+
+    @classmethod
+    def comparison(cls, names: tuple[str, str], content: Content) -> list[Block]:
+        return overlap_summary(names, tests_in(content["against"][content["rule"]]))
+
+    @classmethod
+    def pictures(cls, name: str, content: Content) -> dict[str, BarChart]:
+        scores = content["scores"][content["rule"]]
+        overall = next(average for average in scores["averages"] if average["mean"] == "suite mean")
+        groups = {f"{scores['averages'][0]['suites']}, mean": overall, **scores["circuits"]}
+        return {"circuits": BarChart(list(groups), {name: [bar_of(one) for one in groups.values()]})}
+
+
+def averages_of(scores: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """By rule; under names of two lines, suites and mean."""
+    return {
+        rule: {f"{average['suites']}\n{average['mean']}": average for average in one["averages"]}
+        for rule, one in scores.items()
+    }
+
+
+def average_lead(name: str, one: Mapping[str, Any]) -> list[str]:
+    return [*name.split("\n"), str(one["items"])]
+
+
+def tests_in(compared: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {"all items": compared["overall"], **compared["circuits"]}
+
+
+def chosen_suites(source: Path, names: Sequence[str] | None) -> tuple[Suite, ...]:
+    """The suites that were asked for, by name."""
+    there = read_suites(source)
+    if names is None:
+        return there
+    known = [suite.name for suite in there]
+    if unknown := [name for name in names if name not in known]:
+        raise UnknownNameError("suite", unknown[0], known)
+    if not names:
+        raise InputError("no suite was named; name at least one, or leave the choice out for all of them.")
+    return tuple(suite for suite in there if suite.name in names)
+
+
+def some(suite: Suite, limit: int | None, sample: int | None, seed: int) -> tuple[Any, ...]:
+    """The items of a suite that were asked for."""
+    if sample is None:
+        return suite.items[:limit]
+    return tuple(draw(suite.items, lambda item: f"{seed}\t{suite.name}\t{item.number}", sample))
+
+
+def import_notes(path: Path, found: Imported) -> list[str]:
+    """What was met in a table."""
+    counts = {
+        f"{pluralize(found.straddling, 'token')} reaching into the next region, counted where they begin": found.straddling,
+        f"{pluralize(found.after_end, 'token')} after the end of a sentence, left out": found.after_end,
+        f"{pluralize(found.other_suites, 'token')} of other suites, left out": found.other_suites,
+    }
+    tokens = f"{pluralize(found.tokens, 'token')} in {path.name}, in {found.unit}"
+    return [tokens, *(text for text in counts if counts[text])]
+
+
+def rows_by_key(rows: Iterable[Row]) -> dict[Key, Row]:
+    return {Key(row["suite"], row["item"], row["condition"]): row for row in rows}
+
+
+def results_of(verdicts: Iterable[Item]) -> list[ItemResult]:
+    """From the rows of verdicts.csv."""
+    found: dict[tuple[str, int], list[Verdict]] = {}
+    for row in verdicts:
+        found.setdefault((row["suite"], int(row["item"])), []).append(
+            Verdict(bool(row["holds"]), int(row["ties"] or 0))
+        )
+    return [ItemResult(suite, item, tuple(some)) for (suite, item), some in found.items()]
+
+
+def place_of(sentence: SuiteSentence) -> TableRow:
+    """The values of the columns in SENTENCE."""
+    return (sentence.sentence_id, sentence.key.suite, sentence.key.item, sentence.key.condition)
+
+
+def sentence_row(sentence: SuiteSentence) -> TableRow:
+    """A sentence's row of SENTENCE_COLUMNS."""
+    return (*place_of(sentence), sentence.text)
+
+
+def word_rows(sentence: SuiteSentence, surprisals: Sequence[float]) -> list[TableRow]:
+    """A sentence's rows of WORD_COLUMNS."""
+    words = sentence.split()
+    together = zip(words.regions, words.words, surprisals, strict=True)
+    return [(*place_of(sentence), region, number, *said) for number, (region, *said) in enumerate(together, start=1)]
+
+
+def region_rows(sentence: SuiteSentence, suite: Suite, surprisals: Sequence[float]) -> list[TableRow]:
+    """A sentence's rows of REGION_COLUMNS."""
+    together = zip(suite.regions, sentence.regions, surprisals, strict=True)
+    return [
+        (*place_of(sentence), number, name, content.strip(), surprisal)
+        for number, (name, content, surprisal) in enumerate(together, start=1)
+    ]
+
+
+def verdict_rows(results: Iterable[ItemResult]) -> list[TableRow]:
+    """Rows of VERDICT_COLUMNS: one for each item and prediction."""
+    return [
+        (result.suite, result.circuit, result.item, number, int(verdict.holds), verdict.ties)
+        for result in results
+        for number, verdict in enumerate(result.verdicts, start=1)
+    ]
