@@ -56,6 +56,7 @@ class Metric:
     ties: int = 0
     rule: str = ""
     level: str = "overall"
+    strata: int = 0  # over how many groups, where that says something
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,8 @@ class Task(Protocol):
 
     def tables(self, rows: Sequence[Row]) -> Tables:
         """Files of rows; one of them is `table`."""
+        columns = [column for column in self.columns if column.name in rows[0]]
+        return {self.table: (columns, [tuple(row[column.name] for column in columns) for row in rows])}
 
     @classmethod
     def metrics(cls, content: Content) -> list[Metric]:

@@ -110,7 +110,9 @@ class NamedProposal:
 
     def changes(self) -> list[str]:
         """Which of the proposed trees had to be changed; a parser of dtg's own needs no changes."""
-        return list(self.proposal.changes.lines()) if isinstance(self.proposal, FileProposal | SpacyParser) else []
+        if not isinstance(self.proposal, FileProposal | SpacyParser):
+            return []
+        return [f"{line}." for line in self.proposal.changes.lines()]
 
 
 def model_name(folder: Path) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from dtg.evaluation.figures import Bar, bars_by_group
 from dtg.trees.report import number as pluralize
@@ -116,41 +115,6 @@ def tagged(table: Table) -> list[tuple[str, Sequence[str]]]:
 
 def is_empty(block: Block) -> bool:
     return (isinstance(block, Lines) and not block.lines) or (isinstance(block, Table) and not block.rows)
-
-
-def accuracy_table(
-    title: str,
-    columns: Sequence[str],
-    rules: Mapping[str, str],
-    groups: Mapping[str, Mapping[str, Mapping[str, Any]]],
-    lead: Callable[[str, Mapping[str, Any]], Sequence[str]],
-    *,
-    wide: bool = True,
-) -> Table:
-    """A row for each group and, for each rule, its accuracy, interval and ties, as results.json has them.
-
-    `groups` are, by rule and by name, what results.json says of them; `rules` are the titles of the rules. `lead` gives the
-    cells before the numbers, `columns` their titles. Not `wide`, all of a rule is in one cell.
-    """
-    header = [title, *columns]
-    for rule in groups:
-        header += [rules[rule], "95 % interval", "ties"] if wide else [rules[rule]]
-    rows = []
-    first = next(iter(groups.values()))
-    for name in first:
-        cells = [*lead(name, first[name])]
-        for rule in groups:
-            one = groups[rule][name]
-            value, bounds, ties = percent(one["accuracy"]), interval(one["interval"]), one["ties"]
-            told = f" {pluralize(ties, 'tie')}" if ties else ""
-            cells += [value, bounds, f"{ties:,}"] if wide else [f"{value} {bounds}{told}"]
-        rows.append(cells)
-    return Table(header, rows)
-
-
-def bar_of(one: Mapping[str, Any] | None) -> Bar | None:
-    """From an accuracy in results.json."""
-    return None if one is None else Bar(one["accuracy"], *one["interval"])
 
 
 def percent(value: float) -> str:

@@ -46,13 +46,13 @@ def test_the_interval_is_that_of_the_difference() -> None:
 
 def test_two_models_as_tables() -> None:
     found = compare({"a": model("rr"), "b": model("ww")}, "sentence")
-    lines = as_markdown(Blimp.comparison_blocks("sentence", found)).splitlines()
+    lines = as_markdown(Blimp.compared_blocks({"against": {"sentence": found}}, "sentence")).splitlines()
     assert lines[0] == "Compared by log p of the sentence."
     assert "| island effects | 2 | 100.0 | 0.0 |" in lines
     assert "| ties, in all | 2 | 0 | 0 |" in lines
     assert "| a − b | all pairs | +100.0 | [+100.0, +100.0] | 0 | 2 | 0 | 0 | 0.5 |" in lines
     found = compare({"a": model("rr"), "c": model("rw")}, "sentence")
-    lines = as_markdown(Blimp.comparison_blocks("sentence", found)).splitlines()
+    lines = as_markdown(Blimp.compared_blocks({"against": {"sentence": found}}, "sentence")).splitlines()
     assert "| a − c | island effects | +50.0 | [+0.0, +100.0] | 1 | 1 | 0 | 0 | 1 |" in lines
 
 

@@ -130,7 +130,8 @@ def test_json_is_in_percent() -> None:
 
 def test_markdown() -> None:
     scores = {"sentence": score(SIX, "sentence"), "per_word": score(SIX, "per_word")}
-    lines = as_markdown(Blimp.tables_of(scores, wide=True)).splitlines()
+    metrics = Blimp.metrics({"scores": scores})
+    lines = as_markdown([Blimp.table_of(metrics, level) for level in Blimp.labels]).splitlines()
     assert lines[0] == (
         "|  | paradigms | pairs | log p of the sentence | 95 % interval | ties | log p per word | 95 % interval | ties |"
     )
@@ -148,9 +149,15 @@ def test_the_picture_has_a_bar_for_all_pairs_and_for_each_group(
 ) -> None:
     given: list[Any] = []
     monkeypatch.setattr(rendering, "bars_by_group", lambda *arguments, chance: given.append(arguments))
-    models = {"all": score(SIX, "sentence"), "islands": score(SIX[:4], "sentence")}
-    Blimp.chart(models, "phenomena").draw(Path("x.svg"))
-    Blimp.chart(models, "fields").draw(Path("x.svg"))
+    scores = {"all": score(SIX, "sentence"), "islands": score(SIX[:4], "sentence")}
+
+    def chart(level: str) -> rendering.BarChart:
+        metrics = {name: Blimp.metrics({"scores": {"sentence": one}}) for name, one in scores.items()}
+        drawn = {name: [one for one in some if one.level in ("overall", level)] for name, some in metrics.items()}
+        return Blimp.chart(drawn)
+
+    chart("phenomena").draw(Path("x.svg"))
+    chart("fields").draw(Path("x.svg"))
     (_, phenomena, bars), (_, fields, _) = given
     assert phenomena == ["all pairs", "island effects", "NPI licensing"] and fields == [
         "all pairs",
@@ -160,7 +167,7 @@ def test_the_picture_has_a_bar_for_all_pairs_and_for_each_group(
     assert [bar.value for bar in bars["all"]] == [50, 50, 50] and bars["islands"][2] is None
     assert bars["all"][0].low < 50 < bars["all"][0].high
     monkeypatch.undo()
-    Blimp.chart(models, "fields").draw(tmp_path / "x.svg")
+    chart("fields").draw(tmp_path / "x.svg")
     assert (tmp_path / "x.svg").stat().st_size > 1000
 
 

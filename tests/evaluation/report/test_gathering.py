@@ -101,7 +101,9 @@ def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*results\.json"):
         find([tmp_path / "good"])
     (tmp_path / "good/results.json").write_text('{"kind": "taste", "format_version": 1}')
-    with pytest.raises(InputError, match="results of the kind 'taste'; known are ppl, blimp, sg, pairs, rerank, parser"):
+    with pytest.raises(
+        InputError, match="results of the kind 'taste'; known are ppl, blimp, sg, pairs, rerank, parser"
+    ):
         find([tmp_path / "good"])
     write_parser(tmp_path / "parser.json")
     old = json.loads((tmp_path / "parser.json").read_text()) | {"format_version": 0}

@@ -128,20 +128,15 @@ def blimp_section(models: Sequence[ReportedModel]) -> Section:
 
 def pair_totals(models: Sequence[ReportedModel], kind: str) -> list[list[Cell]]:
     """All pairs together, by the conventions in use."""
-    mean = "paradigm_mean" if kind == "blimp" else "group_mean"
+    over = "paradigm" if kind == "blimp" else "group"
 
     def column(model: ReportedModel) -> list[Cell]:
         if kind not in model.results:
             return [absent()] * 5
-        rules = list(dict.fromkeys(one.rule for one in model.results[kind].metrics))
-        one, over_groups = (
-            metrics_of(model, kind, "overall", rules[0], name)["all pairs"] for name in ("accuracy", mean)
-        )
-        per_word = metrics_of(model, kind, "overall", rules[1])["all pairs"]
-        return [*(accuracy(each.value) for each in (one, over_groups, per_word)), number(one.n), number(one.ties)]
+        one, mean, per_word, _ = (each for each in model.results[kind].metrics if each.level == "overall")
+        return [*(accuracy(each.value) for each in (one, mean, per_word)), number(one.n), number(one.ties)]
 
-    over = "mean over paradigms" if kind == "blimp" else "mean over groups"
-    titles = ("by pairs", over, "by pairs, per word", "pairs", "ties")
+    titles = ("by pairs", f"mean over {over}s", "by pairs, per word", "pairs", "ties")
     return [[Cell(name), *cells] for name, *cells in zip(titles, *map(column, models), strict=True)]
 
 

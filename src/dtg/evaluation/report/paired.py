@@ -5,8 +5,7 @@ And on the same sentences: by how many bits a word they differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from dtg.errors import InputError
 from dtg.evaluation.contract import Interval, Item
@@ -30,9 +29,8 @@ from dtg.evaluation.report.page import (
 from dtg.evaluation.results import read_items
 from dtg.evaluation.tasks.perplexity_scores import BITS_EXPLAINED
 from dtg.evaluation.tasks.perplexity_scores import compare as compare_sentences
-from dtg.evaluation.tasks.registry import TASKS
+from dtg.evaluation.tasks.registry import ACCURACY_TASKS, TASKS
 
-Counts = Mapping[str, Any]  # both, only ..., neither, difference, interval, p
 HEADER = ("first", "second", "items", "first − second", "both right", "only first", "only second", "neither", "p")
 PPL_HEADER = ("first", "second", "log p by", "first − second, bits a word", "better by first", "sentences", "words")
 EXPLAINED = (
@@ -107,25 +105,14 @@ def overlap_rows(ours: Found, theirs: Found, name: str) -> Iterable[list[Cell]]:
     """All items, and those of each group."""
     if ours.kind == "sg" and ours.settings["data_sha256"] != theirs.settings["data_sha256"]:
         raise InputError("the suites are not the same.")
-    way, task = other_way(ours, theirs, name), TASKS[ours.kind]
-    compared = task.compared(dict(ours.content), items_of(ours), items_of(theirs), ("the first", "the second"))
-    for place, (group, one, notes) in enumerate(tests_in(ours.kind, compared)):
-        only = [one[key] for key in one if key.startswith("only_")]
+    task = ACCURACY_TASKS[ours.kind]
+    content = task.compared(dict(ours.content), items_of(ours), items_of(theirs), ("the first", "the second"))
+    way, rule = other_way(ours, theirs, name), next(iter(content["scores"]))
+    notes = content["against"][rule].get("notes", ())
+    for place, (group, one) in enumerate(task.tests(content, rule).items()):
         yield [
-            Cell(group, notes if place == 0 else ()),
+            Cell(group, () if place else tuple(notes)),
             difference(Interval.of(one, "difference"), way),
-            *(number(count) for count in (one["both"], *only, one["neither"])),
+            *(number(one[count]) for count in ("both", *task.only, "neither")),
             Cell(p_value(one["p"]), number=one["p"]),
         ]
-
-
-def tests_in(kind: str, content: Mapping[str, Any]) -> Iterable[tuple[str, Counts, Notes]]:
-    """By the rule that comes first in the report."""
-    against = content["against"]
-    if kind == "sg":
-        tests, notes = {"all items": against["first"]["overall"], **against["first"]["circuits"]}, []
-    else:
-        compared = next(iter(against.values()))
-        tests, notes = TASKS[kind].tests_in(compared), compared["notes"]  # type: ignore[attr-defined]
-    for group, one in tests.items():
-        yield group, one, tuple(notes)

@@ -13,14 +13,14 @@ from functools import cached_property
 from itertools import chain
 from math import nan
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from dtg.errors import InputError
 from dtg.evaluation.comparison import paired_difference
-from dtg.evaluation.contract import Content, Interval, Item, Metric, Row, Tables, Task
+from dtg.evaluation.contract import Content, Interval, Item, Metric, Row, Task
 from dtg.evaluation.intervals import ratio_interval
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
-from dtg.evaluation.tasks.selection import choose, content_hash
+from dtg.evaluation.tasks.selection import choose, content_hash, reading_remarks
 from dtg.parser import BiaffineParser
 from dtg.parser.network.vocabulary import tags_of
 from dtg.tables.columns import Column
@@ -36,12 +36,45 @@ EXACT = {"exact": "heads", "exact_labelled": "labels"}
 LABELLED = ("las", "exact_labelled")
 
 
+class GoldTask(Task, Protocol):
+    """A task of trees that are compared with gold ones; models are compared by the heads that they get right."""
+
+    report: TreebankReport
+    right: ClassVar[str]  # the column with how many heads are right
+
+    def remarks(self) -> list[str]:
+        return reading_remarks(self.report)
+
+    @classmethod
+    def compared(
+        cls, content: Content, ours: Sequence[Item], theirs: Sequence[Item], names: tuple[str, str]
+    ) -> Content:
+        if [one["sent_id"] for one in ours] != [one["sent_id"] for one in theirs]:
+            raise InputError("the results are of different sentences; both are expected to be of the same.")
+        gained = [one[cls.right] - other[cls.right] for one, other in zip(ours, theirs, strict=True)]
+        value, low, high = paired_difference(gained, [one["words"] for one in ours])
+        difference = {"uas": {"value": 100 * value, "interval": [100 * low, 100 * high]}}
+        return {**content, "against": {"models": list(names), "difference": difference}}
+
+    @classmethod
+    def comparison(cls, names: tuple[str, str], content: Content) -> list[Block]:
+        one = content["against"]["difference"]["uas"]
+        low, high = one["interval"]
+        return [Lines([f"{names[0]} − {names[1]}: {one['value']:+.2f} [{low:+.2f}, {high:+.2f}] points of UAS."])]
+
+    @classmethod
+    def against(cls, content: Content) -> list[Block]:
+        """The comparison, if there is one."""
+        return cls.comparison(tuple(content["against"]["models"]), content) if content.get("against") else []
+
+
 @dataclass(frozen=True)
-class Parsing(Task):
+class Parsing(GoldTask):
     """Gold trees, and how many of a parser's trees are looked at. `Parsing.of` reads them."""
 
     name: ClassVar[str] = "parser"
     table: ClassVar[str] = "sentences.csv"
+    right: ClassVar[str] = "heads"
     columns: ClassVar[Sequence[Column]] = (
         Column("sentence_id", int, "the sentence's number in its file, from 1"),
         Column("sent_id", str, "its name in the treebank"),
@@ -59,7 +92,6 @@ class Parsing(Task):
     gold: tuple[DependencyTree, ...]
     nbest: int = 10
     labelled: bool = True
-    parser: str = ""
     report: TreebankReport = field(default_factory=TreebankReport, compare=False)
 
     @classmethod
@@ -79,11 +111,8 @@ class Parsing(Task):
         Args:
             source: files (.conllu, .conll, .gz).
             nbest: also score the best of so many trees of the parser; 1 for none.
-            limit: the first sentences.
-            sample: so many sentences at random.
-            seed: which sentences are drawn.
-            roots: what to do with trees of several roots.
-            skip_invalid: leave out, and count, sentences that cannot be read.
+            limit, sample, seed: the first sentences, or some at random.
+            roots, skip_invalid: what happens to trees of several roots, and to what cannot be read (see `read_conllu`).
         """
         files = (source,) if isinstance(source, Path) else tuple(source)
         report = TreebankReport()
@@ -111,9 +140,6 @@ class Parsing(Task):
     def given(self) -> dict[str, Any]:
         return {"files": [str(path) for path in self.files]}
 
-    def remarks(self) -> list[str]:
-        return [*(f"{line}." for line in self.report.lines()[1:]), *map(str, self.report.skipped)]
-
     def measure(self, model: BiaffineParser, items: Sequence[DependencyTree]) -> list[Row]:  # type: ignore[override]
         lists = model.k_best_all((tree.words for tree in items), self.nbest)
         return [
@@ -138,9 +164,6 @@ class Parsing(Task):
         title = f"{name} on {', '.join(path.name for path in self.files)}"
         return {"title": title, **scores, "intervals": intervals}
 
-    def tables(self, rows: Sequence[Row]) -> Tables:
-        return {self.table: (self.columns, [tuple(row[column.name] for column in self.columns) for row in rows])}
-
     @classmethod
     def metrics(cls, content: Content) -> list[Metric]:
         found = []
@@ -153,17 +176,6 @@ class Parsing(Task):
                         n = one["words"] if name in HEADS else one["sentences"]
                         found.append(Metric(group, name, Interval(value, low, high), n, level=level))
         return found
-
-    @classmethod
-    def compared(
-        cls, content: Content, ours: Sequence[Item], theirs: Sequence[Item], names: tuple[str, str]
-    ) -> Content:
-        if [one["sent_id"] for one in ours] != [one["sent_id"] for one in theirs]:
-            raise InputError("the results are of different sentences. Parsers are compared on the same sentences.")
-        gained = [one["heads"] - other["heads"] for one, other in zip(ours, theirs, strict=True)]
-        value, low, high = paired_difference(gained, [one["words"] for one in ours])
-        difference = {"uas": {"value": 100 * value, "interval": [100 * low, 100 * high]}}
-        return {**content, "against": {"models": list(names), "difference": difference}}
 
     @classmethod
     def page(cls, name: str, content: Content) -> list[Block]:
@@ -185,13 +197,7 @@ class Parsing(Task):
         if content["nonprojective"]:
             trees = pluralize(content["nonprojective"], "gold tree")
             blocks.append(Lines([f"crossing arcs, which the parser does not give, are in {trees}."]))
-        return blocks + (cls.comparison(tuple(content["against"]["models"]), content) if content.get("against") else [])
-
-    @classmethod
-    def comparison(cls, names: tuple[str, str], content: Content) -> list[Block]:
-        one = content["against"]["difference"]["uas"]
-        low, high = one["interval"]
-        return [Lines([f"{names[0]} − {names[1]}: {one['value']:+.2f} [{low:+.2f}, {high:+.2f}] points of UAS."])]
+        return [*blocks, *cls.against(content)]
 
 
 def counted(gold: DependencyTree, found: Sequence[DependencyTree], labelled: bool) -> Row:

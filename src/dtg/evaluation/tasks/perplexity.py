@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from dtg.errors import InputError
-from dtg.evaluation.contract import Content, Interval, Item, LanguageModel, Metric, Row, Tables, Task
+from dtg.evaluation.contract import Content, Interval, Item, LanguageModel, Metric, Row, Task
 from dtg.evaluation.probability import By, Probability
 from dtg.evaluation.rendering import Block, Heading, Lines, pluralize
 from dtg.evaluation.tasks.perplexity_scores import (
@@ -30,7 +30,7 @@ from dtg.evaluation.tasks.perplexity_scores import (
     same_sentences,
     summarize,
 )
-from dtg.evaluation.tasks.selection import choose, content_hash, details
+from dtg.evaluation.tasks.selection import choose, content_hash, details, reading_remarks
 from dtg.scoring.proposal import Draws
 from dtg.scoring.tree_sums import by_estimate, by_proposal, score_reachable, why_no_estimate
 from dtg.tables.columns import Column
@@ -115,12 +115,9 @@ class Perplexity(Task):
         Args:
             source: a treebank (.conllu, .conll, .gz), or any other file with one sentence per line.
             by: kinds of probability: "joint", "proposal", "estimate", "beam"; all that can be had by default.
-            limit: the first sentences.
-            sample: so many sentences at random.
-            seed: which sentences are drawn, and which trees.
+            limit, sample, seed: the first sentences, or some at random.
             tokenized: whether the words of a text are what is between spaces.
-            roots: what to do with trees of several roots.
-            skip_invalid: leave out, and count, sentences that cannot be read.
+            roots, skip_invalid: what happens to trees of several roots, and to what cannot be read (see `read_conllu`).
             **how: how log p is found: `beam`, `word_beam`, `proposal`, `trees`, `device` (see `Probability.of`).
         """
         report = lines = None
@@ -173,13 +170,12 @@ class Perplexity(Task):
         return {} if self.how.proposal is None else {"proposal": self.how.proposal.name}
 
     def remarks(self) -> list[str]:
-        told = [f"{line}." for line in self.report.lines()[1:]] if self.report else []
-        told += [str(skipped) for skipped in self.report.skipped] if self.report else []
+        told = reading_remarks(self.report) if self.report else []
         if self.lines is not None and self.lines.empty:
             told.append(
                 f"{pluralize(self.lines.empty, 'empty line')} in {self.lines.name}; they have numbers, but no rows."
             )
-        return told + ([f"{line}." for line in self.how.proposal.changes()] if self.how.proposal else [])
+        return told + (self.how.proposal.changes() if self.how.proposal else [])
 
     def measure(self, model: LanguageModel, items: Sequence[MeasuredSentence]) -> list[Row]:
         return measure(model, items, self.how)
@@ -202,10 +198,6 @@ class Perplexity(Task):
         notes += details(self.settings(), self.given().get("proposal")) + self.how.left_out_lines()
         title = f"Perplexity of {name} on {Path(self.data).name}: {counts}"
         return {"title": title, "sentences": len(rows), **total, "notes": notes, "perplexities": found}
-
-    def tables(self, rows: Sequence[Row]) -> Tables:
-        columns = [column for column in self.columns if column.name in rows[0]]
-        return {self.table: (columns, [tuple(row[column.name] for column in columns) for row in rows])}
 
     @classmethod
     def metrics(cls, content: Content) -> list[Metric]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from dtg.evaluation.accuracies import AccuracyTask
 from dtg.evaluation.contract import Task
 from dtg.evaluation.tasks.pairs.blimp import Blimp
 from dtg.evaluation.tasks.pairs.task import Pairs
@@ -13,3 +14,4 @@ from dtg.evaluation.tasks.syntaxgym.task import SyntaxGym
 TASKS: Mapping[str, type[Task]] = {
     task.name: task for task in (Perplexity, Blimp, SyntaxGym, Pairs, RerankedTrees, Parsing)
 }
+ACCURACY_TASKS: Mapping[str, type[AccuracyTask]] = {task.name: task for task in (SyntaxGym, Blimp, Pairs)}

@@ -16,12 +16,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dtg.errors import InputError
-from dtg.evaluation.comparison import paired_difference
-from dtg.evaluation.contract import Content, Interval, Item, LanguageModel, Metric, Row, Tables, Task
+from dtg.evaluation.contract import Content, Interval, LanguageModel, Metric, Row
 from dtg.evaluation.intervals import ratio_interval
 from dtg.evaluation.models import NamedProposal
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
-from dtg.evaluation.tasks.parsing import attachments, is_punctuation, ticket
+from dtg.evaluation.tasks.parsing import GoldTask, attachments, is_punctuation, ticket
 from dtg.evaluation.tasks.perplexity import finite
 from dtg.evaluation.tasks.selection import choose, content_hash, details
 from dtg.parser.uses import Uses as Parser
@@ -46,11 +45,12 @@ SEEDS = "The interval leaves out the variance between seeds."
 
 
 @dataclass(frozen=True)
-class RerankedTrees(Task):
+class RerankedTrees(GoldTask):
     """Gold trees, and who proposes trees of their words. `RerankedTrees.of` reads them."""
 
     name: ClassVar[str] = "rerank"
     table: ClassVar[str] = "sentences.csv"
+    right: ClassVar[str] = "reranked"
     columns: ClassVar[Sequence[Column]] = (
         Column("sentence_id", int, "the sentence's number in the file, from 1"),
         Column("sent_id", str, "its name in the treebank"),
@@ -102,11 +102,8 @@ class RerankedTrees(Task):
             proposal: who proposes trees, as `NamedProposal.of` takes it; the bundled parser by default.
             trees: how many trees of a sentence are drawn.
             weight: how much the proposal's own log-probability of a tree counts.
-            limit: the first sentences.
-            sample: so many sentences at random.
-            seed: which sentences and trees are drawn.
-            roots: what to do with trees of several roots.
-            skip_invalid: leave out, and count, sentences that cannot be read.
+            limit, sample, seed: the first sentences, or some at random; and which trees are drawn.
+            roots, skip_invalid: what happens to trees of several roots, and to what cannot be read (see `read_conllu`).
             device: where a parser computes.
         """
         report = TreebankReport()
@@ -149,8 +146,7 @@ class RerankedTrees(Task):
         return {"proposal": self.proposal.name}
 
     def remarks(self) -> list[str]:
-        told = [*(f"{line}." for line in self.report.lines()[1:]), *map(str, self.report.skipped)]
-        return told + [f"{line}." for line in self.proposal.changes()]
+        return super().remarks() + self.proposal.changes()
 
     def measure(self, model: LanguageModel, items: Sequence[DependencyTree]) -> list[Row]:
         rows = []
@@ -169,9 +165,6 @@ class RerankedTrees(Task):
         title = f"Reranking by {name} on {self.source.name}: {counts}"
         return {"title": title, "notes": [*EXPLAINED, SEEDS, *crossing(found), *further], **found}
 
-    def tables(self, rows: Sequence[Row]) -> Tables:
-        return {self.table: (self.columns, [tuple(row[column.name] for column in self.columns) for row in rows])}
-
     @classmethod
     def metrics(cls, content: Content) -> list[Metric]:
         found = []
@@ -189,17 +182,6 @@ class RerankedTrees(Task):
         return found
 
     @classmethod
-    def compared(
-        cls, content: Content, ours: Sequence[Item], theirs: Sequence[Item], names: tuple[str, str]
-    ) -> Content:
-        if [one["sent_id"] for one in ours] != [one["sent_id"] for one in theirs]:
-            raise InputError("the results are of different sentences. Models are compared on the same sentences.")
-        gained = [one["reranked"] - other["reranked"] for one, other in zip(ours, theirs, strict=True)]
-        value, low, high = paired_difference(gained, [one["words"] for one in ours])
-        difference = {"uas": {"value": 100 * value, "interval": [100 * low, 100 * high]}}
-        return {**content, "against": {"models": list(names), "difference": difference}}
-
-    @classmethod
     def page(cls, name: str, content: Content) -> list[Block]:
         return [Heading(content["title"]), measures_table(content), Lines(content["notes"], is_list=True)]
 
@@ -207,13 +189,7 @@ class RerankedTrees(Task):
     def summary(cls, name: str, content: Content) -> list[Block]:
         counts = content["title"].rpartition(": ")[2]
         blocks: list[Block] = [Lines([counts]), measures_table(content), Lines(crossing(content))]
-        return blocks + (cls.comparison(tuple(content["against"]["models"]), content) if content.get("against") else [])
-
-    @classmethod
-    def comparison(cls, names: tuple[str, str], content: Content) -> list[Block]:
-        one = content["against"]["difference"]["uas"]
-        low, high = one["interval"]
-        return [Lines([f"{names[0]} − {names[1]}: {one['value']:+.2f} [{low:+.2f}, {high:+.2f}] points of UAS."])]
+        return [*blocks, *cls.against(content)]
 
 
 def own_tree(proposal: Proposal, found: Reranking) -> DependencyTree:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from dtg.errors import InputError
+from dtg.trees import TreebankReport
 
 Item = TypeVar("Item")
 
@@ -83,3 +84,8 @@ def details(options: Mapping[str, Any], proposal: str | None) -> list[str]:
     if not options["constrained"]:
         told.append("illegal actions were not masked before normalising.")
     return told
+
+
+def reading_remarks(report: TreebankReport) -> list[str]:
+    """What was changed or left out while a treebank was read."""
+    return [*(f"{line}." for line in report.lines()[1:]), *map(str, report.skipped)]

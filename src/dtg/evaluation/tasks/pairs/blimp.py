@@ -11,7 +11,7 @@ from dtg.evaluation.contract import Item
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.rendering import pluralize
 from dtg.evaluation.tasks.pairs.blimp_files import Pair, read_pairs
-from dtg.evaluation.tasks.pairs.paradigms import title
+from dtg.evaluation.tasks.pairs.paradigms import ALL_PARADIGMS, title
 from dtg.evaluation.tasks.pairs.scored import Levels, ScoredPair, numbers_of, scored_of
 from dtg.evaluation.tasks.pairs.task import Pairs
 from dtg.evaluation.tasks.selection import amount
@@ -29,8 +29,18 @@ class Blimp(Pairs):
         "phenomena": lambda pair: pair.phenomenon,
         "paradigms": lambda pair: pair.uid,
     }
+    labels: ClassVar[Mapping[str, str]] = {
+        "overall": "",
+        "fields": "field",
+        "phenomena": "phenomenon",
+        "paradigms": "paradigm",
+    }
+    summarized: ClassVar[Sequence[str]] = ("overall", "fields")
+    pictured: ClassVar[Mapping[str, Sequence[str]]] = {
+        "fields": ("overall", "fields"),
+        "phenomena": ("overall", "phenomena"),
+    }
     compared_level: ClassVar[str] = "phenomena"
-    pictured: ClassVar[Sequence[str]] = ("fields", "phenomena")
     columns: ClassVar[Sequence[Column]] = (
         Column("paradigm", str, "BLiMP's UID"),
         Column("pair_id", str, "the pair's number in its paradigm"),
@@ -59,10 +69,7 @@ class Blimp(Pairs):
         Args:
             source: BLiMP's folder of .jsonl files, or one such file.
             paradigms: only these.
-            limit: the first pairs of each paradigm.
-            sample: so many pairs of each paradigm at random.
-            share: such a part of each paradigm at random; 0.1 is 10 %.
-            seed: which pairs are drawn, and which trees.
+            limit, sample, share, seed: the first pairs of each paradigm; or some, or such a part, at random.
             **how: how log p is found: `by`, `beam`, `word_beam`, `proposal`, `trees`, `device` (see `Probability.of`).
         """
         found = read_pairs(source, paradigms=paradigms, limit=limit, sample=sample, share=share, seed=seed)
@@ -79,7 +86,7 @@ class Blimp(Pairs):
 
     @classmethod
     def title(cls, group: str) -> str:
-        return title(group)
+        return group if group in ALL_PARADIGMS else title(group)
 
 
 def pair_row(scored: ScoredPair) -> tuple[Any, ...]:

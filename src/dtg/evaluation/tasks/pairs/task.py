@@ -9,20 +9,20 @@ critical region, log p of the region's words, given what is before them, takes t
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from dtg.errors import InputError
-from dtg.evaluation.comparison import Outcome, paired_tests
-from dtg.evaluation.contract import Content, Item, LanguageModel, Row, Tables, Task
+from dtg.evaluation.accuracies import AccuracyTask
+from dtg.evaluation.comparison import Outcome, overlap_table, paired_tests
+from dtg.evaluation.contract import Content, Interval, Item, LanguageModel, Metric, Row, Tables
 from dtg.evaluation.intervals import FEW, SEEDS
 from dtg.evaluation.probability import Probability
-from dtg.evaluation.rendering import pluralize
-from dtg.evaluation.tasks.pairs.pages import ONLY, PairPages
+from dtg.evaluation.rendering import Block, Lines, Table, interval, percent, pluralize
+from dtg.evaluation.tasks.pairs.own_pairs import MinimalPair, read_table, region_log_probabilities
 from dtg.evaluation.tasks.pairs.scored import (
     HOW,
     Levels,
@@ -35,31 +35,13 @@ from dtg.evaluation.tasks.pairs.scored import (
 )
 from dtg.evaluation.tasks.selection import amount, check_amount, content_hash, draw
 from dtg.tables.columns import Column
-from dtg.tables.reading import read_rows
 from dtg.text.sentence import Sentence
 
 PAIRS_TOGETHER = 50  # at least, and computed again after an interruption
-WORD_NUMBERS = re.compile(r"(\d+)(?:\s*-\s*(\d+))?")
-
-
-@dataclass(frozen=True, slots=True)
-class MinimalPair:
-    """Two sentences, the first of which is acceptable."""
-
-    pair_id: str
-    group: str
-    good: str
-    bad: str
-    regions: tuple[str, str] | None = None  # the critical words of both, or their numbers
-    columns: Mapping[str, Any] = field(default_factory=dict, compare=False)  # whatever else the table says of it
-
-    @property
-    def stratum(self) -> str:
-        return self.group
 
 
 @dataclass(frozen=True)
-class Pairs(PairPages, Task):
+class Pairs(AccuracyTask):
     """Pairs of a table of one's own. `Pairs.of` reads it."""
 
     name: ClassVar[str] = "pairs"
@@ -67,10 +49,21 @@ class Pairs(PairPages, Task):
     row_name: ClassVar[str] = "pair"
     sentences_per_row: ClassVar[int] = 2
     heading: ClassVar[str] = "Minimal pairs"
-    strata: ClassVar[str] = "groups"  # what pairs are drawn within, as results.json calls it
+    items_name: ClassVar[str] = "pairs"
+    strata: ClassVar[str] = "groups"
+    rules: ClassVar[Mapping[str, str]] = {
+        "sentence": "log p of the sentence",
+        "per_word": "log p per word",
+        "region": "log p of the region",
+        "region_per_word": "log p per word of the region",
+    }
+    labels: ClassVar[Mapping[str, str]] = {"overall": "", "groups": "group"}
+    summarized: ClassVar[Sequence[str]] = ("overall", "groups")
+    pictured: ClassVar[Mapping[str, Sequence[str]]] = {"groups": ("overall", "groups")}
+    only: ClassVar[tuple[str, str]] = ("only_a", "only_b")
+    chance: ClassVar[float | None] = 50.0
     levels: ClassVar[Levels] = {"groups": lambda pair: pair.group}
     compared_level: ClassVar[str] = "groups"
-    pictured: ClassVar[Sequence[str]] = ("groups",)
     columns: ClassVar[Sequence[Column]] = (
         Column("group", str, "the pair's group"),
         Column("pair_id", str, "the pair's number in the table"),
@@ -112,9 +105,7 @@ class Pairs(PairPages, Task):
             group: the column that pairs are grouped by; without it, `group` if there is one, and all pairs otherwise.
             region: the column with the critical words (or with their numbers among the words between spaces, such as 4 or 4-6);
                 two columns if they differ in the two sentences.
-            limit: the first pairs of each group.
-            sample: so many pairs of each group at random.
-            seed: which pairs are drawn, and which trees.
+            limit, sample, seed: the first pairs of each group, or some at random.
             **how: how log p is found: `by`, `beam`, `word_beam`, `proposal`, `trees`, `device` (see `Probability.of`).
         """
         check_amount(limit, sample)
@@ -280,66 +271,65 @@ class Pairs(PairPages, Task):
         return {
             "convention": rule,
             "models": {name: score(some, rule, cls.levels, cls.strata) for name, some in ((a, first), (b, second))},
-            "tests": [{"a": a, "b": b, **everything.as_dict(ONLY)}],
-            cls.compared_level: {test.group: [{"a": a, "b": b, **test.as_dict(ONLY)}] for test in others},
+            "tests": [{"a": a, "b": b, **everything.as_dict(cls.only)}],
+            cls.compared_level: {test.group: [{"a": a, "b": b, **test.as_dict(cls.only)}] for test in others},
             "notes": told,
         }
 
+    @classmethod
+    def metrics(cls, content: Content) -> list[Metric]:
+        mean = f"{cls.strata[:-1]}_mean"
+        found = []
+        for rule, scores in content["scores"].items():
+            for level in cls.labels:
+                for group, one in ({"all pairs": scores["overall"]} if level == "overall" else scores[level]).items():
+                    strata = 0 if level == cls.strata else one[cls.strata]
+                    counts = {"n": one["pairs"], "ties": one["ties"], "rule": rule, "level": level, "strata": strata}
+                    found.append(Metric(group, "accuracy", Interval.of(one), **counts))
+                    if level == "overall":
+                        value = Interval.of(one, mean, f"{mean}_interval")
+                        found.append(Metric(f"mean over {cls.strata}", mean, value, **counts))
+        return found
 
-def read_table(
-    path: Path, good: str, bad: str, group: str | None, regions: tuple[str, ...] | None
-) -> list[MinimalPair]:
-    """The pairs of a table whose columns are named."""
-    found = []
-    for number, (where, row) in enumerate(read_rows(path), start=1):
-        grouping = group or ("group" if "group" in row else None)
-        for name in (good, bad, *([grouping] if grouping else []), *(regions or ())):
-            if name not in row:
-                raise InputError(
-                    f"cannot read {path}: there is no column {name!r}. There are: {', '.join(map(str, row))}."
-                )
-        texts = [row[good], row[bad], *(row[name] for name in regions or ())]
-        if any(value is None or not str(value).strip() for value in texts):
-            raise InputError(f"cannot read {path}, {where}: a sentence or region is empty. Fill it, or remove the row.")
-        named = (good, bad, *(regions or ()))
-        more = {str(name): value for name, value in row.items() if name not in (*named, grouping)}
-        critical = None if regions is None else (str(row[regions[0]]), str(row[regions[1]]))
-        called = "all" if grouping is None else str(row[grouping])
-        found.append(MinimalPair(str(number), called, str(row[good]), str(row[bad]), critical, more))
-    if not found:
-        raise InputError(f"cannot read {path}: there are no pairs in it.")
-    return found
+    @classmethod
+    def tests(cls, content: Content, rule: str) -> dict[str, Mapping[str, Any]]:
+        compared = content["against"][rule]
+        groups = {cls.title(name): tests[0] for name, tests in compared[cls.compared_level].items()}
+        return {"all pairs": compared["tests"][0], **groups}
 
+    @classmethod
+    def compared_names(cls, content: Content) -> tuple[str, str]:
+        first, second = content["against"][cls.rule_of(content)]["models"]
+        return first, second
 
-def region_log_probabilities(
-    how: Probability, model: LanguageModel, sentences: Sequence[Sentence], regions: Sequence[str]
-) -> tuple[list[float], list[int]]:
-    """log p of each sentence's critical words given those before them, and how many they are."""
-    places = [region_words(sentence, region) for sentence, region in zip(sentences, regions, strict=True)]
-    found = how.surprisals(model, sentences, ends=False)
-    logs = [-float(one.surprisals[place.start : place.stop].sum()) for one, place in zip(found, places, strict=True)]
-    return logs, [len(place) for place in places]
+    @classmethod
+    def comparison(cls, names: tuple[str, str], content: Content) -> list[Block]:
+        return [*super().comparison(names, content), Lines(content["against"][cls.rule_of(content)]["notes"])]
 
-
-def region_words(sentence: Sentence, region: str) -> range:
-    """The words of a sentence that begin in its region: a text that is in it once, or numbers of words between spaces."""
-    assert sentence.text is not None
-    text, asked = sentence.text, region.strip()
-    if numbers := WORD_NUMBERS.fullmatch(asked):
-        spans = [match.span() for match in re.finditer(r"\S+", text)]
-        first, last = int(numbers[1]), int(numbers[2] or numbers[1])
-        if not 1 <= first <= last <= len(spans):
-            raise InputError(f"the region {asked} is not among the {len(spans)} words of {text!r}.")
-        start, end = spans[first - 1][0], spans[last - 1][1]
-    else:
-        starts = [match.start() for match in re.finditer(rf"(?<!\w){re.escape(asked)}(?!\w)", text)]
-        if len(starts) != 1:
-            often = "not in" if not starts else f"{len(starts)} times in"
-            raise InputError(
-                f"the region {asked!r} is {often} {text!r}; once is expected. Numbers of words, such as 4-6, work too."
-            )
-        start, end = starts[0], starts[0] + len(asked)
-    inside = [place for place, begin in enumerate(sentence.starts) if start <= begin < end]
-    if not inside:
-        raise InputError(f"no word of {text!r} begins in the region {asked!r}.")
-    return range(inside[0], inside[-1] + 1)
+    @classmethod
+    def compared_blocks(cls, content: Content, rule: str) -> list[Block]:
+        """Both models' numbers on the same pairs, and every test."""
+        models = content["against"][rule]["models"]
+        (_, first), *_ = scores = list(models.items())
+        mean = f"{cls.strata[:-1]}_mean"
+        shown: dict[str, Callable[[Mapping[str, Any]], str]] = {
+            "all pairs": lambda one: f"{percent(one['accuracy'])} {interval(one['interval'])}",
+            f"mean over {cls.strata}": lambda one: percent(one[mean]),
+            "ties, in all": lambda one: f"{one['ties']:,}",
+        }
+        pairs = f"{first['overall']['pairs']:,}"
+        rows = [[name, pairs, *(text(each["overall"]) for _, each in scores)] for name, text in shown.items()]
+        blocks: list[Block] = [Lines([f"Compared by {cls.rules[rule]}."]), Table(["", "pairs", *models], rows)]
+        for level, label in cls.labels.items():
+            if level in first and level != "overall" and (level != cls.strata or len(cls.labels) == 2):
+                groups = [
+                    [
+                        cls.title(name),
+                        f"{one['pairs']:,}",
+                        *(percent(each[level][name]["accuracy"]) for _, each in scores),
+                    ]
+                    for name, one in first[level].items()
+                ]
+                blocks.append(Table([label, "pairs", *models], groups))
+        blocks.append(overlap_table(cls.tests(content, rule), "pairs", cls.only, " − ".join(models)))
+        return [*blocks, Lines(content["against"][rule]["notes"], is_list=True)]

@@ -17,10 +17,11 @@ from typing import Any, ClassVar, Self
 
 import dtg
 from dtg.errors import InputError, UnknownNameError
-from dtg.evaluation.comparison import overlap_summary, overlap_table
-from dtg.evaluation.contract import Content, Interval, Item, LanguageModel, Metric, Ready, Row, Tables, Task
+from dtg.evaluation.accuracies import AccuracyTask, by_group
+from dtg.evaluation.comparison import overlap_table
+from dtg.evaluation.contract import Content, Interval, Item, LanguageModel, Metric, Ready, Row, Tables
 from dtg.evaluation.probability import Probability
-from dtg.evaluation.rendering import BarChart, Block, Heading, Lines, accuracy_table, bar_of, percent, pluralize
+from dtg.evaluation.rendering import BarChart, Block, Lines, Table, percent, pluralize
 from dtg.evaluation.tasks.selection import amount, check_amount, content_hash, draw
 from dtg.evaluation.tasks.syntaxgym.circuits import PAPER_LIKELY
 from dtg.evaluation.tasks.syntaxgym.formulas import Verdict
@@ -76,13 +77,20 @@ VERDICT_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class SyntaxGym(Task):
+class SyntaxGym(AccuracyTask):
     """Suites, and a model or a table that says how surprising their words are. `SyntaxGym.of` reads them."""
 
     name: ClassVar[str] = "sg"
     table: ClassVar[str] = "verdicts.csv"
     row_name: ClassVar[str] = "prediction"
     columns: ClassVar[Sequence[Column]] = VERDICT_COLUMNS
+    heading: ClassVar[str] = "SyntaxGym"
+    items_name: ClassVar[str] = "items"
+    strata: ClassVar[str] = "suites"
+    rules: ClassVar[Mapping[str, str]] = RULE_TITLES
+    labels: ClassVar[Mapping[str, str]] = {"averages": "", "circuits": "circuit", "suites": "suite"}
+    summarized: ClassVar[Sequence[str]] = ("averages", "circuits")
+    pictured: ClassVar[Mapping[str, Sequence[str]]] = {"circuits": ("averages", "circuits")}
 
     source: Path
     suites: tuple[Suite, ...]
@@ -113,9 +121,7 @@ class SyntaxGym(Task):
             rule: when an item is right, in pictures and comparisons: by its "first" prediction or by "all".
             surprisals: a table of another tool's surprisals, to be scored instead of a model.
             base: of the logarithms in that table, where no file beside it says so.
-            limit: the first items of each suite.
-            sample: so many items of each suite at random.
-            seed: which items are drawn.
+            limit, sample, seed: the first items of each suite, or some at random.
             **how: how log p is found: `beam`, `word_beam` (see `Probability.of`).
         """
         check_choice("rule", rule, RULES)
@@ -251,84 +257,58 @@ class SyntaxGym(Task):
         return {**content, "against": against}
 
     @classmethod
+    def tests(cls, content: Content, rule: str) -> dict[str, Mapping[str, Any]]:
+        compared = content["against"][rule]
+        return {"all items": compared["overall"], **compared["circuits"]}
+
+    @classmethod
+    def compared_names(cls, content: Content) -> tuple[str, str]:
+        first, second = content["against"]["models"]
+        return first, second
+
+    @classmethod
+    def compared_blocks(cls, content: Content, rule: str) -> list[Block]:
+        first, second = content["against"]["models"]
+        return [Lines([f"By {cls.rules[rule]}: {first} and {second}."]), overlap_table(cls.tests(content, rule))]
+
+    @classmethod
+    def explained(cls, content: Content) -> Lines:
+        sets = {one["suites"]: one["meaning"] for one in content["scores"]["first"]["averages"]}
+        meanings = {**sets, **{title: RULES[rule] for rule, title in RULE_TITLES.items()}}  # type: ignore[index]
+        return Lines([f"{name}: {meaning}." for name, meaning in meanings.items()], is_list=True)
+
+    @classmethod
+    def table_of(cls, metrics: Sequence[Metric], level: str) -> Table:
+        table = super().table_of(metrics, level)
+        if level != "averages":
+            return table
+        means = [name for _, name in by_group([one for one in metrics if one.level == level])]
+        rows = [[group, mean, *cells] for mean, (group, *cells) in zip(means, table.rows, strict=True)]
+        return Table(["", "mean", *table.header[1:]], rows)
+
+    @classmethod
     def page(cls, name: str, content: Content) -> list[Block]:
-        scores = content["scores"]
-        sets = {one["suites"]: one["meaning"] for one in next(iter(scores.values()))["averages"]}
-        meanings = {**sets, **{RULE_TITLES[rule]: RULES[rule] for rule in ("first", "all")}}
-        predictions = {name: one["predictions"] for name, one in next(iter(scores.values()))["suites"].items()}
-        circuits, suites = ({rule: one[level] for rule, one in scores.items()} for level in ("circuits", "suites"))
-        every_suite = accuracy_table(
-            "suite", ["items"], RULE_TITLES, suites, lambda name, one: [name, str(one["items"])]
-        )
-        shares = [" / ".join(map(percent, predictions[row[0]])) for row in every_suite.rows]
-        blocks: list[Block] = [
-            Heading(f"SyntaxGym: {name}"),
-            Lines([content["title"]]),
-            accuracy_table("", ["mean", "items"], RULE_TITLES, averages_of(scores), average_lead),
-            Lines([f"{name}: {meaning}." for name, meaning in meanings.items()], is_list=True),
-            accuracy_table("circuit", ["items"], RULE_TITLES, circuits, lambda name, one: [name, str(one["items"])]),
-            replace(
-                every_suite,
-                header=[*every_suite.header, "each prediction"],
-                rows=[[*row, share] for row, share in zip(every_suite.rows, shares, strict=True)],
-            ),
-            *(Lines([remark]) for remark in content["remarks"]),
-            Lines(content["notes"], is_list=True),
-        ]
-        if content["against"]:
-            blocks.append(Heading("Comparison", 2))
-            first, second = content["against"]["models"]
-            for rule in RULES:
-                blocks.append(Lines([f"By {RULE_TITLES[rule]}: {first} and {second}."]))
-                blocks.append(overlap_table(tests_in(content["against"][rule])))
+        blocks = super().page(name, content)
+        predictions = {suite: one["predictions"] for suite, one in content["scores"]["first"]["suites"].items()}
+        for place, block in enumerate(blocks):
+            if isinstance(block, Table) and block.header[0] == "suite":
+                rows = [[*row, " / ".join(map(percent, predictions[row[0]]))] for row in block.rows]
+                blocks[place] = Table([*block.header, "each prediction"], rows)
         return blocks
 
     @classmethod
-    def summary(cls, name: str, content: Content) -> list[Block]:
-        scores = content["scores"]
-        averages = {
-            rule: {", ".join(group.split("\n")): one for group, one in some.items()}
-            for rule, some in averages_of(scores).items()
-        }
-        groups = {rule: {**averages[rule], **scores[rule]["circuits"]} for rule in scores}
-        table = accuracy_table(
-            "", ["items"], RULE_TITLES, groups, lambda name, one: [name, str(one["items"])], wide=False
-        )
-        blocks: list[Block] = [
-            Lines([f"{name}: {content['title']}", *content["notes"]]),
-            table,
-            Lines(content["remarks"]),
-        ]
-        if content["against"]:
-            blocks += cls.comparison(tuple(content["against"]["models"]), content)
-        return blocks
+    def is_drawn(cls, metric: Metric) -> bool:
+        return metric.name in ("accuracy", "suite mean")
 
     @classmethod
-    def comparison(cls, names: tuple[str, str], content: Content) -> list[Block]:
-        return overlap_summary(names, tests_in(content["against"][content["rule"]]))
-
-    @classmethod
-    def pictures(cls, name: str, content: Content) -> dict[str, BarChart]:
-        scores = content["scores"][content["rule"]]
-        overall = next(average for average in scores["averages"] if average["mean"] == "suite mean")
-        groups = {f"{scores['averages'][0]['suites']}, mean": overall, **scores["circuits"]}
-        return {"circuits": BarChart(list(groups), {name: [bar_of(one) for one in groups.values()]})}
-
-
-def averages_of(scores: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """By rule; under names of two lines, suites and mean."""
-    return {
-        rule: {f"{average['suites']}\n{average['mean']}": average for average in one["averages"]}
-        for rule, one in scores.items()
-    }
-
-
-def average_lead(name: str, one: Mapping[str, Any]) -> list[str]:
-    return [*name.split("\n"), str(one["items"])]
-
-
-def tests_in(compared: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    return {"all items": compared["overall"], **compared["circuits"]}
+    def chart(cls, models: Mapping[str, Sequence[Metric]]) -> BarChart:
+        """The first mean over suites that there is, and the circuits."""
+        kept = {}
+        for name, metrics in models.items():
+            mean, *_ = (one for one in metrics if one.name == "suite mean")
+            overall = replace(mean, group=f"{mean.group}, mean")
+            kept[name] = [overall, *(one for one in metrics if one.level == "circuits")]
+        return super().chart(kept)
 
 
 def chosen_suites(source: Path, names: Sequence[str] | None) -> tuple[Suite, ...]:
@@ -389,8 +369,8 @@ def sentence_row(sentence: SuiteSentence) -> TableRow:
 def word_rows(sentence: SuiteSentence, surprisals: Sequence[float]) -> list[TableRow]:
     """A sentence's rows of WORD_COLUMNS."""
     words = sentence.split()
-    together = zip(words.regions, words.words, surprisals, strict=True)
-    return [(*place_of(sentence), region, number, *said) for number, (region, *said) in enumerate(together, start=1)]
+    together = enumerate(zip(words.regions, words.words, surprisals, strict=True), start=1)
+    return [(*place_of(sentence), region, number, word, bits) for number, (region, word, bits) in together]
 
 
 def region_rows(sentence: SuiteSentence, suite: Suite, surprisals: Sequence[float]) -> list[TableRow]:
