@@ -202,7 +202,7 @@ def test_only_what_is_there_is_explained() -> None:
     assert not any(line.startswith(("no <END>", "beam", "lifted")) for line in lines)
 
 
-def choose(sentences: Iterable[GivenSentence], seed: int = 0, **amount: int) -> list[GivenSentence]:
+def choose(sentences: Iterable[GivenSentence], seed: int = 0, **amount: Any) -> list[GivenSentence]:
     return choose_items(sentences, lambda one: ticket(one, seed), **amount)
 
 

@@ -80,7 +80,7 @@ def write_blimp(
     ]
     scored = [ScoredPair(pair, -20.0, -20.0 - (1 if chance.random() < share else -1), 4, 4) for pair in some]
     scores = {rule: score(scored, rule, Blimp.levels, Blimp.strata) for rule in ("sentence", "per_word")}
-    about = {"title": "made up", "notes": [], "intervals": "", "scores": scores, "against": None}
+    about: dict[str, Any] = {"title": "made up", "notes": [], "intervals": "", "scores": scores, "against": None}
     folder.mkdir(parents=True)
     write_rows(folder / Blimp.table, Blimp.columns, map(pair_row, scored))
     used = settings("evaluate blimp", name, family, **{**BEAM, **more})
