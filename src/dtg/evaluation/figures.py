@@ -1,4 +1,4 @@
-"""Pictures of results for papers: accuracies or training logs in, an SVG, PDF or PNG file out.
+"""Pictures of results for papers: bar charts of accuracies and learning curves, as SVG, PDF or PNG files.
 
 Numbers stand at the bars, names at the curves. Needs matplotlib (the `draw` extra).
 """
@@ -58,15 +58,20 @@ def bars_by_group(
             top = axes.get_xaxis_transform()  # x in percent, y from 0 to 1
             axes.text(chance, 1.0, "chance", transform=top, ha="center", va="bottom", fontsize=NUMBER_SIZE)
         axes.set_ylim((len(groups) - 0.5) * pitch, -0.5 * pitch)  # the first group on top
-        axes.set_yticks([row * pitch for row in range(len(groups))], [wrapped(group, 30) for group in groups])
+        axes.set_yticks([row * pitch for row in range(len(groups))], [wrapped(literal(group), 30) for group in groups])
         axes.set_xlim(0, 108)  # room for the number at a full bar
         axes.set_xticks(range(0, 101, 10))
         axes.set_xlabel(what, fontsize=NAME_SIZE)
         axes.tick_params(labelsize=NAME_SIZE)
         axes.tick_params(axis="y", length=0)
         plain(axes, "x")
-        rows = add_legend(figure, list(models))
+        rows = add_legend(figure, [literal(model) for model in models])
         figure.set_size_inches(WIDTH, len(groups) * pitch + 0.6 + 0.2 * rows)
+
+
+def literal(name: str) -> str:
+    """A name that is drawn as it is: matplotlib takes what is between dollars for mathematics."""
+    return name.replace("$", r"\$")
 
 
 def draw_bar(axes: Axes, bar: Bar, y: float, thickness: float, style: Style) -> None:
@@ -125,7 +130,7 @@ def draw_curve(axes: Axes, records: Sequence[Mapping[str, Any]], style: Style, *
 
 def name_curves(axes: Axes, ends: Sequence[tuple[str, Mapping[str, Any], Style]]) -> None:
     """Write each name right of the axes, at the height of its curve's end or, where names would overlap, near it."""
-    names = [wrapped(name, 28) for name, _, _ in ends]
+    names = [wrapped(literal(name), 28) for name, _, _ in ends]
     line = 1.5 * NAME_SIZE / 72 / (CURVES_HEIGHT - 1.0)  # of text, as a share of the height that the axes have at least
     heights = [height_of(axes, record["word_perplexity"]) for _, record, _ in ends]
     places = spread(heights, [line * (name.count("\n") + 1) for name in names])

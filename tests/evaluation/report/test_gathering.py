@@ -139,3 +139,11 @@ def test_letters_and_parts() -> None:
         ("bars-2", " Part 2 of 2.", 2),
     ]
     assert list(parts_of("bars", ["a"])) == [("bars", "", ["a"])]
+
+
+def test_damaged_results_are_named(tmp_path: Path) -> None:
+    whole = write_sg(tmp_path / "sg", "dtg", 1)
+    for damage in ({"scores": {}}, {"scores": None}, {"settings": {}}, {"settings": 3}, {"given": {"name": 3}}):
+        (tmp_path / "sg/results.json").write_text(json.dumps({**whole, **damage}))
+        with pytest.raises(InputError, match="damaged"):
+            gather(find([tmp_path]), {})

@@ -165,7 +165,9 @@ def look_at(file: Path, argument: int, found: Findings) -> None:
         if kind not in TASKS:
             raise InputError(f"{file} has results of the kind {kind!r}; known are {', '.join(TASKS)}.")
         content = read_content(file.parent, kind)
-        found.results.append(Found(kind, file.parent, argument, content["settings"], content["given"], content))
+        found.results.append(
+            checked(Found(kind, file.parent, argument, content["settings"], content["given"], content))
+        )
     else:
         from_json(file, object_in(file, found), argument, found)
 
@@ -183,7 +185,23 @@ def from_json(file: Path, content: Mapping[str, Any], argument: int, found: Find
             f"{file} has format_version {content.get('format_version')!r}; this dtg reads {FORMAT_VERSION}. Make it anew."
         )
     given = {"parser": content["parser"], "files": content["files"]}
-    found.results.append(Found(PARSER, file, argument, {}, given, content))
+    found.results.append(checked(Found(PARSER, file, argument, {}, given, content)))
+
+
+def checked(found: Found) -> Found:
+    """Raise unless the numbers are there that a report shows."""
+    try:
+        metrics = found.metrics
+        whole = bool(metrics) and all(one.n >= 0 for one in metrics)
+        needed = (
+            [] if found.kind == PARSER else [found.settings["data_sha256"], found.given["name"], found.given["data"]]
+        )
+        if whole and all(isinstance(value, str) for value in needed):
+            return found
+        reason = "a number or a name is not one"
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, StopIteration) as error:
+        reason = f"{type(error).__name__}: {error}"
+    raise InputError(f"the results in {found.place} are damaged ({reason}). Evaluate {found.kind} again.")
 
 
 def object_in(file: Path, found: Findings) -> dict[str, Any]:

@@ -19,9 +19,8 @@ from dtg.evaluation.report.benchmarks import (
     reranking_section,
     syntaxgym_section,
 )
+from dtg.evaluation.report.formats import html, markdown
 from dtg.evaluation.report.gathering import Gathered
-from dtg.evaluation.report.html import html
-from dtg.evaluation.report.markdown import markdown
 from dtg.evaluation.report.overview import Headlines, overview, parser_section, representation_section
 from dtg.evaluation.report.page import MISSING, Cell, Figure, Page, Table, Text
 from dtg.evaluation.report.paired import paired_section
