@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from dtg.errors import InputError, MissingExtraError
 from dtg.evaluation.comparison import other_name
 from dtg.evaluation.contract import Content, Item, Metric, Tables, Task
-from dtg.evaluation.rendering import Block, Lines, Table, as_html, as_markdown, as_text
+from dtg.evaluation.rendering import Block, as_html, as_markdown, as_text
 from dtg.evaluation.storage import SETTINGS
 from dtg.io.files import FORMAT_VERSION, replacing
 from dtg.tables.columns import Column
@@ -156,19 +156,6 @@ class Comparison:
         return as_html(self.blocks())
 
 
-def metrics_table(metrics: Sequence[Metric]) -> Table:
-    """Every metric, a row each."""
-    header = ["level", "group", "metric", "rule", "value", "95 % interval", "n"]
-    rows = [
-        [
-            *(one.level, one.group, one.name, one.rule, f"{one.value.value:.4g}"),
-            *(f"[{one.value.low:.4g}, {one.value.high:.4g}]", f"{one.n:,}"),
-        ]
-        for one in metrics
-    ]
-    return Table(header, rows)
-
-
 def read_content(folder: Path, kind: str) -> dict[str, Any]:
     """The numbers of a finished evaluation of this kind."""
     path = folder / RESULTS
@@ -199,10 +186,6 @@ def read_items(path: Path, columns: Sequence[Column]) -> list[Item]:
         return row[name] if issubclass(kind, str) else number_in(row, name, kind, where)
 
     return [{name: value(row, name, f"{path}, {where}") for name in row} for where, row in read_rows(path)]
-
-
-def notes_block(notes: Iterable[str]) -> Lines:
-    return Lines(list(notes), is_list=True)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -143,7 +144,14 @@ def test_letters_and_parts() -> None:
 
 def test_damaged_results_are_named(tmp_path: Path) -> None:
     whole = write_sg(tmp_path / "sg", "dtg", 1)
-    for damage in ({"scores": {}}, {"scores": None}, {"settings": {}}, {"settings": 3}, {"given": {"name": 3}}):
+    damages: list[dict[str, Any]] = [
+        {"scores": {}},
+        {"scores": None},
+        {"settings": {}},
+        {"settings": 3},
+        {"given": {"name": 3}},
+    ]
+    for damage in damages:
         (tmp_path / "sg/results.json").write_text(json.dumps({**whole, **damage}))
         with pytest.raises(InputError, match="damaged"):
             gather(find([tmp_path]), {})

@@ -24,8 +24,8 @@ from dtg.evaluation.tasks.syntaxgym import (
     read_suite,
     score_items,
 )
-from dtg.evaluation.tasks.syntaxgym.circuits import CIRCUITS
 from dtg.evaluation.tasks.syntaxgym.formulas import Verdict
+from dtg.evaluation.tasks.syntaxgym.scores import CIRCUITS
 from tests.evaluation.syntaxgym.made_up import content, write_suite
 
 YES, NO = Verdict(True), Verdict(False, ties=1)

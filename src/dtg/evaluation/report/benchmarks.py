@@ -29,8 +29,7 @@ from dtg.evaluation.tasks.pairs.paradigms import title as blimp_title
 from dtg.evaluation.tasks.perplexity_scores import CONVENTIONS_EXPLAINED, MEANINGS
 from dtg.evaluation.tasks.reranking import EXPLAINED as RERANKING_EXPLAINED
 from dtg.evaluation.tasks.reranking import PARTS, WHOSE
-from dtg.evaluation.tasks.syntaxgym.circuits import CIRCUITS, PAPER_LIKELY
-from dtg.evaluation.tasks.syntaxgym.scores import CONTRADICTION, RULE_TITLES, RULES
+from dtg.evaluation.tasks.syntaxgym.scores import CIRCUITS, CONTRADICTION, PAPER_LIKELY, RULE_TITLES, RULES
 
 NO_ITEMS = "None of its items were evaluated."
 PAIRS_EXPLAINED = (

@@ -29,7 +29,7 @@ from dtg.evaluation.report.page import (
 from dtg.evaluation.tasks.perplexity_scores import SIGNS
 
 OF_WORDS = ("exact", "proposal", "beam", "estimate")  # joint is of something else: words and tree
-PAPER = ("33 suites", "suite mean")  # by the first prediction: syntaxgym/circuits.py says why
+PAPER = ("33 suites", "suite mean")  # by the first prediction: syntaxgym/scores.py says why
 EXPLAINED = (
     "PPL: perplexity of the words; less is better. ≤: at most that, because p is a sum over some trees; ≈: an estimate; no "
     "sign if exact. `<END>` is predicted, and not counted as a word or piece.",

@@ -14,6 +14,7 @@ from dtg.evaluation.probability import Probability
 from dtg.tables.reading import read_rows
 from dtg.text.sentence import Sentence
 
+KEPT = str | int | float | None  # what a table can hold
 WORD_NUMBERS = re.compile(r"(\d+)(?:\s*-\s*(\d+))?")
 
 
@@ -49,7 +50,8 @@ def read_table(
         if any(value is None or not str(value).strip() for value in texts):
             raise InputError(f"cannot read {path}, {where}: a sentence or region is empty. Fill it, or remove the row.")
         named = (good, bad, *(regions or ()))
-        more = {str(name): value for name, value in row.items() if name not in (*named, grouping)}
+        others = {str(name): value for name, value in row.items() if name not in (*named, grouping)}
+        more = {name: value if isinstance(value, KEPT) else str(value) for name, value in others.items()}
         critical = None if regions is None else (str(row[regions[0]]), str(row[regions[1]]))
         called = "all" if grouping is None else str(row[grouping])
         found.append(MinimalPair(str(number), called, str(row[good]), str(row[bad]), critical, more))

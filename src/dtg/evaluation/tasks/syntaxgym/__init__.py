@@ -1,12 +1,15 @@
 """SyntaxGym (Hu et al. 2020): suites, their predictions, and the scores of models; see docs/syntaxgym.md."""
 
-from dtg.evaluation.tasks.syntaxgym.circuits import CIRCUITS, PAPER_LIKELY, SUITE_SETS, circuit_of
 from dtg.evaluation.tasks.syntaxgym.importing import Imported, import_surprisals
 from dtg.evaluation.tasks.syntaxgym.scores import (
+    CIRCUITS,
     INTERVALS,
+    PAPER_LIKELY,
     RULES,
+    SUITE_SETS,
     ItemResult,
     Rule,
+    circuit_of,
     compare_items,
     judge_items,
     region_surprisals,

@@ -23,12 +23,12 @@ from dtg.evaluation.contract import Content, Interval, Item, LanguageModel, Metr
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.rendering import BarChart, Block, Lines, Table, percent, pluralize
 from dtg.evaluation.tasks.selection import amount, check_amount, content_hash, draw
-from dtg.evaluation.tasks.syntaxgym.circuits import PAPER_LIKELY
 from dtg.evaluation.tasks.syntaxgym.formulas import Verdict
 from dtg.evaluation.tasks.syntaxgym.importing import Imported, import_surprisals
 from dtg.evaluation.tasks.syntaxgym.scores import (
     CONTRADICTION,
     INTERVALS,
+    PAPER_LIKELY,
     RULE_TITLES,
     RULES,
     ItemResult,
