@@ -20,7 +20,8 @@ from dtg.evaluation.tasks.reranking import RerankedTrees
 from dtg.evaluation.tasks.reranking import summarize as summarize_reranking
 from dtg.evaluation.tasks.syntaxgym import ItemResult, score_items
 from dtg.evaluation.tasks.syntaxgym.formulas import Verdict
-from dtg.evaluation.tasks.syntaxgym.task import SyntaxGym, verdict_rows
+from dtg.evaluation.tasks.syntaxgym.tables import verdict_rows
+from dtg.evaluation.tasks.syntaxgym.task import SyntaxGym
 
 SUITES = {"number_prep": 6, "npz_obj": 5, "cleft": 4}
 PARADIGMS = {"passive_1": ("syntax", "argument_structure"), "npi_present_1": ("semantics", "npi_licensing")}

@@ -22,7 +22,7 @@ from dtg.evaluation.tasks.syntaxgym import (
 )
 from dtg.evaluation.tasks.syntaxgym.importing import align
 from dtg.evaluation.tasks.syntaxgym.suites import SuiteSentence
-from dtg.evaluation.tasks.syntaxgym.task import (
+from dtg.evaluation.tasks.syntaxgym.tables import (
     REGION_COLUMNS,
     SENTENCE_COLUMNS,
     VERDICT_COLUMNS,

@@ -91,7 +91,8 @@ def write_sentences(path: Path, source: Path, names: Sequence[str] | None) -> No
     """All sentences in a table, or in a .txt file with one on each line, as `dtg surprisal` reads it."""
     from dtg.evaluation.results import write_rows, write_text
     from dtg.evaluation.tasks.syntaxgym.suites import suite_sentences
-    from dtg.evaluation.tasks.syntaxgym.task import SENTENCE_COLUMNS, chosen_suites, sentence_row
+    from dtg.evaluation.tasks.syntaxgym.tables import SENTENCE_COLUMNS, sentence_row
+    from dtg.evaluation.tasks.syntaxgym.task import chosen_suites
 
     if path.exists():
         raise InputError(f"{path} exists. Name another file, or remove it.")
