@@ -18,7 +18,7 @@ import torch
 from benchmarks.rows import best_of
 from dtg.errors import InputError, MissingExtraError
 from dtg.parser import BiaffineParser, ParserConfig
-from dtg.parser.network.vocabulary import Vocabulary
+from dtg.parser.encoder.vocabulary import Vocabulary
 from dtg.proposals.from_spacy import SpacyParser
 from dtg.trees import DependencyTree, read_treebank
 
@@ -82,7 +82,7 @@ def main() -> None:
     whole = SpacyParser(spacy.load(given.spacy))
     report(f"spaCy, {given.spacy}, all of it", lambda: best_trees(whole, sentences), given.repeats)
     report("spaCy, what trees need", lambda: best_trees(lean, sentences), given.repeats)
-    print(f"(spaCy's trees: {'; '.join(lean.changes.lines()) or 'nothing to mend'})")
+    print(f"(spaCy's trees: {'; '.join(lean.repairs.lines()) or 'nothing to repair'})")
 
 
 if __name__ == "__main__":

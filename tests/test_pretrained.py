@@ -1,4 +1,4 @@
-"""What comes in the box."""
+"""The bundled models and parsers."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_score_on_the_card_is_the_score() -> None:
     assert uas == pytest.approx(float(stated.group(1)), abs=0.1)
 
 
-def test_a_folder_wins_over_the_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_wins_over_a_bundled_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert pretrained.find(pretrained.PARSER) == pretrained.FOLDER / pretrained.PARSER
     small_parser().save(pretrained.PARSER)
@@ -79,7 +79,7 @@ def test_commands_use_it_and_tell_about_it(tmp_path: Path) -> None:
     card = run("info", pretrained.PARSER).stdout
     assert "## Licence" in card and "a parser in" in card and "MB of weights" in card
     assert "a model in" in run("info", pretrained.MODEL).stdout
-    assert "surprisal, bits" in run("surprisal", "The dog barks.").stdout  # by the model in the box
+    assert "surprisal, bits" in run("surprisal", "The dog barks.").stdout  # by the bundled model
     parsed = run("parse", " ".join(SENTENCE), "--tokenized").stdout
     assert "\tlikes\t_\t_\t_\t_\t0\troot\t" in parsed
     small_parser().save(tmp_path / "parser")

@@ -162,11 +162,11 @@ def test_a_second_run_goes_on(script: Script) -> None:
 
 
 def test_box_puts_both_models_into_the_package(script: Script) -> None:
-    made = [arguments for program, *arguments in script.commands("box") if program == "python"]
+    made = [arguments for program, *arguments in script.commands("bundle") if program == "python"]
     work = script.folder / "work"
     assert [[Path(tool).name, *rest] for tool, *rest in made] == [
-        ["make_box.py", str(work / "runs" / "dtg" / "best"), "dtg-mini"],
-        ["make_box.py", str(work / "runs" / "txl-tokens" / "best"), "txl-mini"],
+        ["bundle.py", str(work / "runs" / "dtg" / "best"), "dtg-mini"],
+        ["bundle.py", str(work / "runs" / "txl-tokens" / "best"), "txl-mini"],
     ]
 
 

@@ -6,7 +6,7 @@
 #   tools/results.sh evaluate NAME           perplexity, SyntaxGym, BLiMP, reranking
 #   tools/results.sh whole NAME              perplexity of all held-out sentences
 #   tools/results.sh beams                   what narrower beams cost, on DTG
-#   tools/results.sh box                     prepare and train what is in the box, and put it there
+#   tools/results.sh bundle                  prepare and train the bundled models, and bundle them
 #   tools/results.sh report                  tables and figures of what there is, one report for each budget
 #   tools/results.sh all                     all of it: about 27 processor hours
 #
@@ -31,7 +31,7 @@ prepare() {
   gunzip -c "$DTG_DATA"/amalgum/amalgum-{dev,test}.conllu.gz >> "$WORK"/heldout.conllu
 }
 
-# The same words with trees of the parser in the box, cut into the same pieces.
+# The same words with trees of the bundled parser, split into the same subwords.
 prepare_parsed() {
   local file out parsed=()
   mkdir -p "$WORK"/parsed
@@ -70,7 +70,7 @@ train() {
     $([ -d "$WORK"/runs/"$1" ] && echo --resume)
 }
 
-# evaluation KIND NAME OPTIONS...: of what was trained, or else of the same model as it is in the box.
+# evaluation KIND NAME OPTIONS...: of what was trained, or else of the same model as it is bundled.
 evaluation() {
   local start=(dtg) model=$WORK/runs/$2/best
   [ -d "$model" ] || case $2 in dtg) model=dtg-mini ;; txl-tokens) model=txl-mini ;; esac
@@ -107,12 +107,12 @@ beams() {
   evaluation blimp dtg "$DTG_DATA"/blimp --limit 20 --beam 10 --word-beam 5 --against "$wide"/blimp --out "$WORK"/beams/blimp-10
 }
 
-box() {
+bundle() {
   local pair
   prepare
   for pair in dtg:dtg-mini txl-tokens:txl-mini; do
     train "${pair%:*}"
-    python "$(dirname "$0")"/make_box.py "$WORK"/runs/"${pair%:*}"/best "${pair#*:}"
+    python "$(dirname "$0")"/bundle.py "$WORK"/runs/"${pair%:*}"/best "${pair#*:}"
   done
 }
 
@@ -134,7 +134,7 @@ report() {
 }
 
 case ${1:-} in
-  prepare | beams | box | report) "$1" ;;
+  prepare | beams | bundle | report) "$1" ;;
   train | evaluate | whole) "$1" "${2:?a name: $FULL $QUARTER $SEEDS $WARM}" ;;
   all)
     prepare

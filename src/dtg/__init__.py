@@ -4,25 +4,52 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dtg import pretrained
+from dtg.environment import avoid_broken_amx, sleep_while_waiting
 from dtg.errors import DtgError
-from dtg.threads import sleep_while_waiting
-from dtg.trees import DependencyTree, projectivize, read_conllu, read_treebank, write_conllu
+from dtg.trees import (
+    ConstituencyTree,
+    DependencyTree,
+    projectivize,
+    read_brackets,
+    read_conllu,
+    read_treebank,
+    write_brackets,
+    write_conllu,
+)
 
 if TYPE_CHECKING:
-    from dtg.model import DecoderModel
+    from dtg.language_model import LanguageModel
     from dtg.parser import BiaffineParser
+    from dtg.scorer import Scorer
+    from dtg.scoring.marginal import Marginal
+    from dtg.scoring.surprisal import SentenceSurprisal
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
-sleep_while_waiting()  # has to come before torch is imported
+# Both have to come before torch is imported.
+sleep_while_waiting()
+avoid_broken_amx()
+
+# What needs torch is imported when it is asked for: `dtg --help` and reading treebanks stay quick.
+LATER = {
+    "LanguageModel": "dtg.language_model",
+    "Marginal": "dtg.scoring.marginal",
+    "Scorer": "dtg.scorer",
+    "SentenceSurprisal": "dtg.scoring.surprisal",
+}
+PACKAGES = ("families", "model", "parser", "transitions")
 
 __all__ = [
+    "ConstituencyTree",
     "DependencyTree",
     "DtgError",
+    "LanguageModel",
+    "Marginal",
+    "Scorer",
+    "SentenceSurprisal",
     "__version__",
     "families",
     "load",
@@ -30,29 +57,52 @@ __all__ = [
     "model",
     "parser",
     "projectivize",
+    "read_brackets",
     "read_conllu",
     "read_treebank",
     "transitions",
+    "write_brackets",
     "write_conllu",
 ]
 
 
-def load(path: str | Path = pretrained.MODEL, device: str = "cpu") -> DecoderModel:
-    """The model in a folder: one that was trained (RUN/best), or saved with `model.save`; or one in the box, by name."""
-    from dtg.model import DecoderModel
+def load(path: str | Path = pretrained.MODEL, device: str = "cpu") -> LanguageModel:
+    """Load a language model.
 
-    return DecoderModel.load(pretrained.find(path), device)
+    Args:
+        path: a folder, of a trained model (RUN/best) or one that `model.save` wrote; or the name of a bundled model.
+        device: such as "cpu", "cuda" or "cuda:1".
+
+    Returns:
+        A `LanguageModel`, ready to be asked.
+    """
+    from dtg.language_model import LanguageModel
+
+    return LanguageModel.load(path, device)
 
 
 def load_parser(path: str | Path = pretrained.PARSER, device: str = "cpu") -> BiaffineParser:
-    """The parser in a folder: one that `dtg train-parser` made (RUN/best), or saved with `parser.save`; or one in the box."""
+    """Load a parser.
+
+    Args:
+        path: a folder, of a trained parser (RUN/best) or one that `parser.save` wrote; or the name of a bundled parser.
+        device: such as "cpu", "cuda" or "cuda:1".
+
+    Returns:
+        A parser with `parse`, `k_best`, `sample` and `propose`.
+    """
     from dtg.parser import BiaffineParser
 
     return BiaffineParser.load(pretrained.find(path), device)
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Import what needs torch only when it is asked for: `dtg --help` and reading treebanks stay quick."""
-    if name in {"families", "model", "parser", "transitions"}:
+def __getattr__(name: str) -> Any:
+    if name in LATER:
+        return getattr(importlib.import_module(LATER[name]), name)
+    if name in PACKAGES:
         return importlib.import_module(f"dtg.{name}")
     raise AttributeError(f"module 'dtg' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,23 +1,27 @@
 """Every error a user can meet, in one tree.
 
     DtgError
-    ├── TreeError               words and heads that do not form a dependency tree
-    │   └── RootCountError      ... because it has no root word, or several
-    ├── NonProjectiveError      a tree with crossing arcs where none can be used
-    ├── TreebankError           a file that cannot be read; names file, sentence and line
-    ├── TransitionError         a derivation that goes wrong
-    │   ├── IllegalTransition   an action that the state does not allow
-    │   └── TooFarError         an arc farther than arc-swift's limit
-    ├── TokenizerError          a word that has no pieces, or a tokenizer that does not fit
-    ├── CorpusError             a prepared corpus that is missing, damaged or of another kind
-    ├── ConfigError             a configuration with unknown keys or values that do not fit
-    ├── CheckpointError         a checkpoint that is missing or damaged
-    ├── TrainingError           a training run that cannot go on
-    ├── UnknownNameError        a name that no registry knows; lists the known ones
-    ├── InputError              an option or argument that does not fit the others
-    └── MissingExtraError       an optional dependency that is not installed
+    ├── TreeError                words and heads that do not form a dependency tree
+    │   └── RootCountError       ... because it has no root word, or several
+    ├── NonProjectiveError       a tree with crossing arcs where a projective one is needed
+    ├── TreebankError            a treebank that cannot be read; names file, sentence and line
+    ├── TransitionError          a derivation that goes wrong
+    │   ├── IllegalTransition    an action that the state does not allow
+    │   └── TooFarError          an arc farther than arc-swift's limit
+    ├── TokenizerError           a word that has no subwords, or a tokenizer that does not fit
+    ├── CorpusError              a prepared corpus that is missing, damaged or of another kind
+    ├── ConfigError              a configuration with unknown keys or invalid values
+    ├── CheckpointError          a checkpoint or saved model that is missing or damaged
+    ├── TrainingError            a training run that cannot continue
+    ├── UnknownNameError         a name that no registry knows; lists the known ones
+    ├── NotFiniteError           a NaN or an infinity among weights or scores
+    ├── InputError               an option or argument that does not fit, alone or with the others
+    │   ├── FileError            a file that is missing, or cannot be read or written
+    │   │   └── DamagedFileError a file whose content is cut short or not in its format
+    │   └── ResumeError          settings or input that differ from those of the run to be resumed
+    └── MissingExtraError        an optional dependency that is not installed
 
-A message says what was expected, what arrived, and what to do about it.
+A message says what was expected, what was found, and what to do about it.
 """
 
 from collections.abc import Iterable
@@ -25,21 +29,21 @@ from pathlib import Path
 
 
 class DtgError(Exception):
-    """The base of all of them: the command line prints it without a traceback."""
+    """The base class: the command line prints such errors without a traceback."""
 
 
 class TreeError(DtgError):
-    """The words and heads given do not form a dependency tree; `word` is the number of the first word at fault."""
+    """Words and heads do not form a dependency tree; `word` is the number of the first word at fault."""
 
     word: int = 1
 
 
 class RootCountError(TreeError):
-    """A sentence has no root word, or several; one is needed."""
+    """A sentence has no root word, or several; exactly one is needed."""
 
 
 class NonProjectiveError(DtgError):
-    """A tree has crossing arcs, and what was asked needs a projective one."""
+    """A tree has crossing arcs, and what was asked for needs a projective one."""
 
 
 class TreebankError(DtgError):
@@ -63,7 +67,7 @@ class TooFarError(TransitionError):
 
 
 class TokenizerError(DtgError):
-    """A word has no pieces, or a tokenizer does not fit what it is used for."""
+    """A word has no subwords, or a tokenizer does not fit what it is used for."""
 
 
 class CorpusError(DtgError):
@@ -71,15 +75,15 @@ class CorpusError(DtgError):
 
 
 class ConfigError(DtgError):
-    """A configuration has unknown keys, or values that do not fit."""
+    """A configuration has unknown keys or invalid values."""
 
 
 class CheckpointError(DtgError):
-    """A checkpoint is missing or damaged."""
+    """A checkpoint or saved model is missing or damaged."""
 
 
 class TrainingError(DtgError):
-    """A training run cannot go on."""
+    """A training run cannot continue."""
 
 
 class UnknownNameError(DtgError):
@@ -89,8 +93,27 @@ class UnknownNameError(DtgError):
         super().__init__(f"there is no {what} called {name!r}. Known: {', '.join(known)}.")
 
 
+class NotFiniteError(DtgError):
+    """A log-probability is NaN or infinite, and should not be."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} is NaN: check the model's weights for NaN or infinity.")
+
+
 class InputError(DtgError):
     """An option or argument does not fit, alone or with the others."""
+
+
+class FileError(InputError):
+    """A file is missing, or cannot be read or written."""
+
+
+class DamagedFileError(FileError):
+    """A file is cut short, was altered, or is not in the format that is expected of it."""
+
+
+class ResumeError(InputError):
+    """Work cannot be resumed, because its settings or its input are not those it was started with."""
 
 
 class MissingExtraError(DtgError):

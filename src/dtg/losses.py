@@ -1,4 +1,4 @@
-"""What a model says of a batch it is trained on: shared by every model and by the training loop."""
+"""The loss of a batch, as every model returns it to the training loop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class BatchLoss(NamedTuple):
     """A sum, not a mean: only the whole step, over all processes, knows by how much to divide."""
 
     total: Tensor  # scalar: the sum of -log p over everything predicted in the batch
-    predicted: int  # how many predictions that sums
+    predicted: int  # the number of predictions in that sum
     words: int
-    pieces: int
+    pieces: int  # subwords
     padding: float = 0.0  # the share of the computation that was spent on padding

@@ -15,7 +15,7 @@ import typer
 from dtg.cli.commands.evaluate_pairs import evaluate_blimp
 from dtg.cli.commands.evaluate_sg import evaluate_sg
 from dtg.errors import InputError
-from dtg.model import DecoderModel
+from dtg.language_model import LanguageModel
 from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.text.sentence import Sentence
 from tests.evaluation.pairs.making import record, write
@@ -67,15 +67,15 @@ def results(folder: Path) -> dict[str, Any]:
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> list[int]:
     """Interrupt the model once, at this group; gives a list of the numbers of sentences in those it looks at."""
-    surprisal, computed = DecoderModel.surprisal, list[int]()
+    surprisal, computed = LanguageModel.surprisal, list[int]()
 
-    def interrupted(self: DecoderModel, sentences: Sequence[Sentence], **options: Any) -> list[SentenceSurprisal]:
+    def interrupted(self: LanguageModel, sentences: Sequence[Sentence], **options: Any) -> list[SentenceSurprisal]:
         computed.append(len(sentences))
         if len(computed) == at:
             raise KeyboardInterrupt
         return surprisal(self, sentences, **options)
 
-    monkeypatch.setattr(DecoderModel, "surprisal", interrupted)
+    monkeypatch.setattr(LanguageModel, "surprisal", interrupted)
     return computed
 
 
@@ -88,7 +88,7 @@ def test_everything_that_is_written(made: Path, tmp_path: Path, capsys: pytest.C
     found = results(tmp_path / "out")
     assert (found["format_version"], found["kind"], found["given"]["name"]) == (1, "blimp", "ours")
     overall = found["scores"]["sentence"]["overall"]
-    model = DecoderModel.load(made / "dtg")
+    model = LanguageModel.load(made / "dtg")
     right = sum(
         model.marginal(good, "beam", beam=5).log_probability > model.marginal(bad, "beam", beam=5).log_probability
         for good, bad in SENTENCES

@@ -14,7 +14,7 @@ import typer
 
 from dtg.cli.commands.evaluate_ppl import evaluate_ppl
 from dtg.errors import DtgError
-from dtg.model import DecoderModel
+from dtg.language_model import LanguageModel
 from dtg.trees import projectivize, read_conllu
 from tests.cli.made import folder_with_models
 from tests.cli.test_evaluate_parser import GOLD
@@ -52,7 +52,7 @@ def test_a_treebank_with_a_parser(made: Path, tmp_path: Path, capsys: pytest.Cap
     assert "3 sentences in" in printed.err
     content, rows = results(tmp_path / "out")
     trees = [projectivize(tree).tree for tree in read_conllu(made / "gold.conllu")]
-    joint = DecoderModel.load(made / "model").score(trees)
+    joint = LanguageModel.load(made / "model").score(trees)
     assert [float(row["log_joint"]) for row in rows] == pytest.approx(joint, abs=1e-5)
     assert [row["sent_id"] for row in rows] == [f"gold.conllu:{number}" for number in (1, 2, 3)]
     assert [row["proposal_trees"] for row in rows] == ["30", "1", "30"]  # all there are: fewer than 300
@@ -102,7 +102,7 @@ def test_a_text_by_beam(made: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     content, rows = results(tmp_path / "out")
     assert [row["sentence_id"] for row in rows] == ["1", "3"] and "sent_id" not in rows[0]
     assert list(content["perplexities"]) == ["beam"]
-    model = DecoderModel.load(made / "model")
+    model = LanguageModel.load(made / "model")
     exact = [model.marginal(words, "exact").log_probability for words in (("mice", "run"), ("the", "cat"))]
     assert [float(row["log_beam"]) for row in rows] == pytest.approx(exact, abs=1e-5)
     assert content["perplexities"]["beam"]["per_word_without_end"]["value"] > 1

@@ -15,11 +15,11 @@ import torch
 from dtg.cli.app import app
 from dtg.errors import InputError
 from dtg.evaluation.tasks.parsing import evaluate_parser
-from dtg.model import DecoderModel
+from dtg.language_model import LanguageModel
 from dtg.model.saving import model_hash
 from dtg.parser import BiaffineParser
 from dtg.parser.saving import parser_hash
-from dtg.tables.reading import read_rows
+from dtg.tables.formats import read_rows
 from dtg.trees import read_conllu
 from tests.cli.made import folder_with_models
 from tests.cli.test_evaluate_parser import GOLD
@@ -60,7 +60,7 @@ def test_the_command(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(made, "--json")
     found = json.loads(capsys.readouterr().out)
     gold = list(read_conllu(made / "gold.conllu"))
-    model, parser = DecoderModel.load(made / "model"), BiaffineParser.load(made / "parser")
+    model, parser = LanguageModel.load(made / "model"), BiaffineParser.load(made / "parser")
     alone = evaluate_parser(parser, gold)
     assert found["all"]["proposal"]["uas"] == alone["all"]["uas"]
     assert found["without_punctuation"]["proposal"]["uas"] == alone["without_punctuation"]["uas"]
@@ -132,7 +132,7 @@ def test_weight_and_seed_decide_the_trees(made: Path, tmp_path: Path) -> None:
     """The rows are those of the library, sentence by sentence, and other options would give others."""
     run(made, "--trees", "5", "--seed", "3", "--weight", "9", "--out", tmp_path / "out")
     found = [float(row["log_joint"]) for _, row in read_rows(tmp_path / "out" / "sentences.csv")]
-    model, parser = DecoderModel.load(made / "model"), BiaffineParser.load(made / "parser")
+    model, parser = LanguageModel.load(made / "model"), BiaffineParser.load(made / "parser")
 
     def expected(seed: int, weight: float) -> list[float]:
         words = [tree.words for tree in read_conllu(made / "gold.conllu")]

@@ -13,10 +13,10 @@ from dtg.cli.commands.train_parser import hold_out
 from dtg.cli.parse_wanted import Wanted
 from dtg.errors import InputError
 from dtg.parser import BiaffineParser, ParserConfig
-from dtg.parser.defaults import default_tables
-from dtg.parser.unparsed import Unparsed, of_lines
+from dtg.parser.config import default_tables
 from dtg.tables.files import Existing
 from dtg.tables.items import Item, Lines
+from dtg.tables.unparsed import UnparsedSentence, read_lines
 from dtg.training import TrainingConfig
 from dtg.trees import DependencyTree, read_conllu, write_conllu
 from dtg.trees.enumeration import enumerate_projective
@@ -87,8 +87,8 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     whole, parts = tmp_path / "whole.conllu", tmp_path / "parts.conllu"
 
     def run(out: Path, existing: Existing, wanted: Wanted = wanted, break_after: int | None = None) -> None:
-        def items() -> Iterator[Item[Unparsed]]:
-            for count, item in enumerate(of_lines(Lines.of_file(text), tokenized=True)):
+        def items() -> Iterator[Item[UnparsedSentence]]:
+            for count, item in enumerate(read_lines(Lines.of_file(text), tokenized=True)):
                 if count == break_after:
                     raise KeyboardInterrupt
                 yield item
@@ -117,7 +117,7 @@ def test_mistakes(parser: Path, tmp_path: Path) -> None:
     assert "nowhere is not a parser" in dtg("parse", "a b", "--parser", "nowhere", code=1).stderr
     bad = tmp_path / "bad.conllu"
     bad.write_text("1\ta\t_\n")
-    assert "line 1: it has 3 columns" in dtg("parse", bad, "--parser", parser, code=1).stderr
+    assert "line 1: the line has 3 columns" in dtg("parse", bad, "--parser", parser, code=1).stderr
 
 
 def test_options_that_do_not_fit(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from dtg.cli.commands.prepare import prepare as prepare_command
 from dtg.cli.parse_wanted import Wanted
 from dtg.errors import CheckpointError, CorpusError, InputError
 from dtg.parser import BiaffineParser, ParsedTree
-from dtg.parser.textfiles import LONGEST
+from dtg.tables.plain_text import LONGEST
 from dtg.text import Corpus, Split
 from dtg.trees import read_conllu
 from tests.parser.parsers import small_parser
@@ -144,7 +144,7 @@ def test_text_and_treebanks_together(parser: Path, tmp_path: Path, capsys: pytes
     assert sentences(corpus.split("dev")) == lines[:3]
     errors = capsys.readouterr().err
     assert "dtg: train: left out 1 sentences." in errors
-    assert "more.txt, sentence 6 (line 7): it has 9 words; --longest is 8." in errors
+    assert "more.txt, sentence 6 (line 7): it has 9 words; the limit is 8." in errors
     assert corpus.manifest["splits"]["train"]["counts"]["skipped"] == 1
 
 
@@ -216,7 +216,7 @@ def test_mistakes(parser: Path, tmp_path: Path) -> None:
         prepare("--train", treebank, "--dev", treebank, "--parser", parser, *out)
     with pytest.raises(InputError, match=r"a\.conllu is named as a treebank. Give it with --train"):
         prepare("--text", treebank, "--parser", parser, *out)
-    with pytest.raises(InputError, match="--tokenized text is not plain"):
+    with pytest.raises(InputError, match="not in tokenized text"):
         prepare("--text", text, "--parser", parser, "--tokenized", "--paragraphs", *out)
     with pytest.raises(InputError, match="at least one file for dev"):
         prepare("--train", treebank, "--test", text, "--parser", parser, *out)

@@ -86,7 +86,9 @@ def test_mistakes_are_answered(corpus: Path, config: Path, tmp_path: Path) -> No
     wrong = tmp_path / "wrong.toml"
     wrong.write_text(config.read_text().replace("log_every = 1", "log_evry = 1"))
     out = ("--data", corpus, "--out", tmp_path / "run")
-    assert "unknown key 'log_evry'. Known: seed, batch_sentences" in dtg("train", wrong, *out, code=1).stderr
+    assert (
+        "[training] has no setting log_evry. Known: seed, batch_sentences" in dtg("train", wrong, *out, code=1).stderr
+    )
     assert not (tmp_path / "run").exists()
 
 

@@ -11,10 +11,9 @@ import pytest
 
 from dtg.errors import InputError, UnknownNameError
 from dtg.evaluation import Interval, Metric, Results, Task, evaluate
-from dtg.evaluation.models import model_name
 from dtg.evaluation.rendering import Block, Lines
 from dtg.evaluation.storage import Processes, Progress
-from dtg.model import DecoderModel
+from dtg.language_model import LanguageModel, name_of
 from dtg.tables.columns import Column
 from tests.cli.test_evaluate_parser import GOLD
 from tests.evaluation.pairs.making import record, write
@@ -68,7 +67,7 @@ def test_models_are_called_by_their_folder(made: Path, tmp_path: Path) -> None:
     assert "txl-tokens − dtg: " in repr(theirs.compare(ours)) and "<p>" in theirs.compare(ours)._repr_html_()
     same = evaluate(runs / "dtg/best", "blimp", made / "pairs.jsonl", beam=4, against=tmp_path / "ours", progress=False)
     assert "dtg − dtg (ours): " in repr(same)
-    assert model_name(Path("runs/x/best")) == "x" and model_name(Path("models/mine")) == "mine"
+    assert name_of(Path("runs/x/best")) == "x" and name_of(Path("models/mine")) == "mine"
     with pytest.raises(InputError, match="results of blimp and of sg do not compare"):
         ours.compare(evaluate(tiny("dtg"), "sg", made / "suite.json", beam=5, progress=False))
 
@@ -123,7 +122,7 @@ class Lengths(Task):
     def settings(self) -> dict[str, Any]:
         return {}
 
-    def measure(self, model: DecoderModel, items: Sequence[str]) -> list[dict[str, Any]]:
+    def measure(self, model: LanguageModel, items: Sequence[str]) -> list[dict[str, Any]]:
         assert model.tokenizer is not None
         return [{"word": word, "subwords": len(model.tokenizer.encode(word))} for word in items]
 

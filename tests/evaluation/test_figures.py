@@ -12,9 +12,10 @@ import pytest
 
 from dtg.errors import InputError, MissingExtraError
 from dtg.evaluation import figures
-from dtg.evaluation.figures import Bar, bars_by_group, learning_curves, spread
+from dtg.evaluation.figures import Bar, bars_by_group
 from dtg.evaluation.tasks.pairs.paradigms import PARADIGMS, title
-from dtg.pictures import STYLES, wrapped
+from dtg.io.pictures import STYLES, wrapped
+from dtg.training.curves import learning_curves, spread
 
 GROUPS = [*map(title, PARADIGMS)]
 NAMES = [

@@ -17,7 +17,7 @@ from dtg.evaluation.tasks.perplexity import MeasuredSentence as GivenSentence
 from dtg.evaluation.tasks.perplexity import Perplexity, measure, ticket
 from dtg.evaluation.tasks.perplexity_scores import CONVENTIONS, perplexity_table, summarize
 from dtg.evaluation.tasks.selection import choose as choose_items
-from dtg.model import DecoderModel
+from dtg.language_model import LanguageModel
 from dtg.scoring.proposal import Draws
 from dtg.scoring.reranking import sentence_generator
 from dtg.search.options import BeamOptions
@@ -103,20 +103,20 @@ def every_tree(words: Sequence[str], *_: Any) -> Draws:
 EVERY_TREE: Any = SimpleNamespace(propose=every_tree)
 
 
-def measured(model: DecoderModel, *by: By, proposal: Any = EVERY_TREE, **options: Any) -> list[dict[str, Any]]:
+def measured(model: LanguageModel, *by: By, proposal: Any = EVERY_TREE, **options: Any) -> list[dict[str, Any]]:
     return measure(model, GIVEN, Probability(by, BEAM, NamedProposal(proposal, "made up", ""), **options))
 
 
 def test_with_all_trees_everything_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """joint < proposal = estimate = beam = the sum over all trees, each of which is scored once."""
     model, scored = tiny("dtg"), list[int]()
-    score = DecoderModel.score
+    score = LanguageModel.score
 
-    def counted(self: DecoderModel, trees: Sequence[DependencyTree], *more: Any) -> list[float]:
+    def counted(self: LanguageModel, trees: Sequence[DependencyTree], *more: Any) -> list[float]:
         scored.append(len(trees))
         return score(self, trees, *more)
 
-    monkeypatch.setattr(DecoderModel, "score", counted)
+    monkeypatch.setattr(LanguageModel, "score", counted)
     rows = measured(model, "joint", "proposal", "estimate", "beam")
     assert scored == [3, 7, 1, 2]
     for row, tree, joint in zip(rows, TREES, score(model, TREES), strict=True):

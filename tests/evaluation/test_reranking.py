@@ -14,7 +14,7 @@ from dtg.evaluation.models import NamedProposal
 from dtg.evaluation.results import Results
 from dtg.evaluation.tasks.reranking import RerankedTrees, count_right, crossing, measures_table, own_tree, summarize
 from dtg.scoring.reranking import RankedTree, Reranking
-from dtg.tables.reading import read_rows
+from dtg.tables.formats import read_rows
 from dtg.trees import DependencyTree, read_conllu
 from tests.cli.test_evaluate_parser import GOLD
 from tests.parser.parsers import small_parser

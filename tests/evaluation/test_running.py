@@ -16,7 +16,7 @@ from dtg.evaluation.tasks.pairs.scored import ScoredPair
 from dtg.evaluation.tasks.syntaxgym import suite_sentences
 from dtg.evaluation.tasks.syntaxgym import task as syntaxgym_task
 from dtg.evaluation.tasks.syntaxgym.task import SyntaxGym
-from dtg.model import DecoderModel
+from dtg.language_model import LanguageModel
 from dtg.scoring.reranking import sentence_generator
 from dtg.text.sentence import Sentence
 from tests.evaluation.pairs.making import record, write
@@ -84,7 +84,7 @@ def test_pairs_by_trees_are_the_sums_of_each_sentence(pairs: Blimp) -> None:
         assert one.bad == pytest.approx(alone.log_probability, abs=1e-9) and alone.trees == min(7, alone.draws or 0)
 
 
-def all_scored(pairs: Blimp, model: DecoderModel) -> list[ScoredPair]:
+def all_scored(pairs: Blimp, model: LanguageModel) -> list[ScoredPair]:
     task = pairs.for_model(model)
     scored = task.scored([row for group in task.items() for row in task.measure(model, group)])
     assert [one.pair for one in scored] == list(pairs.pairs)

@@ -9,7 +9,6 @@ from dtg import DependencyTree, families
 from dtg.errors import InputError, NonProjectiveError, UnknownNameError
 from dtg.families import ArcRepresentation, Family, Row, pack
 from dtg.families.reading import in_words, numbered
-from dtg.transitions.arc_swift import ArcSwift
 from dtg.transitions.batch import SentenceBatch
 from tests.twins import TWINS, every_projective_tree, random_sentences, stack_twin
 
@@ -18,10 +17,7 @@ WITH_STOP = DependencyTree(tuple("There is a difference .".split()), (2, 0, 4, 2
 
 
 def family(name: str, arc_representation: ArcRepresentation = "word+arc") -> Family:
-    made = families.get(name, arc_representation=arc_representation)
-    if name == "dtg-swift":
-        made.system = ArcSwift(limit=70)  # the twins have no limit
-    return made
+    return families.get(name, arc_representation=arc_representation, distance_limit=70)  # the twins have no limit
 
 
 def lines(rows: tuple[Row, ...]) -> list[str]:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dtg.parser.config import ParserConfig
+from dtg.parser import BiaffineParser, ParserConfig
 from dtg.parser.data import ParserCorpus
-from dtg.parser.model import BiaffineParser
 from dtg.training import Outcome, RuntimeOptions, TrainingConfig, train
 from dtg.trees import DependencyTree
 from dtg.trees.enumeration import enumerate_projective

@@ -81,7 +81,7 @@ def test_second_and_third_draws_come_as_often_as_they_should(words: int) -> None
 
 
 def test_times_of_arrival_give_unbiased_weights() -> None:
-    """Horvitz-Thompson: given the k-th time t, the first k - 1 trees weighted by p / (1 - exp(-p t)) sum to 1 in the mean."""
+    """Horvitz-Thompson: given the k-th time t, the first k - 1 trees weighted by p / (1 - exp(-p t)) sum to 1 on average."""
     scores = random_scores(1, 6, seed=60, scale=1.5)
     many = scores.expand(5_000, -1, -1)
     drawn = ProjectiveCRF(many, full(many)).sample_without_replacement(20, torch.Generator().manual_seed(60))

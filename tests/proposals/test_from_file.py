@@ -1,4 +1,4 @@
-"""Files of trees as proposals: every tree is found again, lists keep what is known about them, and changes are counted."""
+"""Files of trees as proposals: every tree is found again, lists keep what is known about them, and repairs are counted."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import torch
 from dtg.errors import InputError, TreebankError
 from dtg.proposals import tree_index
 from dtg.proposals.from_file import FileProposal
-from dtg.proposals.repair import Changes
+from dtg.proposals.repair import RepairCounts
 from dtg.scoring.proposal import Draws, Proposal, draw
-from dtg.tables.sidecar import Progress, Sidecar, sidecar_path
+from dtg.tables.sidecar import ResumePoint, Sidecar, sidecar_path
 from dtg.trees import DependencyTree, projectivize, read_conllu, write_conllu
 from dtg.trees.enumeration import enumerate_projective
 from tests.real_data import data_file
@@ -45,7 +45,7 @@ def write_lists(path: Path, lists: Sequence[Sequence[tuple[int, ...]]], **settin
         )
     )
     sidecar = Sidecar.begin({"command": "parse", "nbest": None, "sample": None, **settings}, {}, ())
-    sidecar = replace(sidecar, progress=Progress(bytes=path.stat().st_size), finished=True)
+    sidecar = replace(sidecar, progress=ResumePoint(bytes=path.stat().st_size), finished=True)
     sidecar.save(sidecar_path(path))
     return sidecar
 
@@ -79,7 +79,7 @@ def test_every_tree_is_found_by_its_words(
     for words_of_some, expected in by_words.items():
         assert draw(proposal, words_of_some, 300, None) == Draws(tuple(expected))
         assert draw(proposal, words_of_some, 2, None).trees == tuple(expected[:2])
-    assert proposal.changes.lines() == []
+    assert proposal.repairs.lines() == []
 
 
 def test_a_file_of_unusual_form(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_file_of_unusual_form(tmp_path: Path) -> None:
     (tree,) = proposal.propose(("c", "d"), 9, torch.Generator()).trees
     assert tree.source is not None and (tree.source.sentence, tree.source.line) == (2, 5)
     assert tree.source.inserted == ((0, f"1-2\tcd{empty}"), (1, f"1.1\tx{empty}"))
-    assert proposal.changes == Changes(trees=2)  # the repeat was not read
+    assert proposal.repairs == RepairCounts(trees=2)  # the repeat was not read
 
 
 def test_the_best_trees_have_probabilities_but_were_not_drawn(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_independent_draws_keep_their_repeats(tmp_path: Path) -> None:
     path = tmp_path / "drawn.conllu"
     sidecar = write_lists(path, [[b, a, b], [b]], sample=3, without_replacement=False)
     path.write_text(path.read_text() + again * 2)
-    replace(sidecar, progress=Progress(bytes=path.stat().st_size)).save(sidecar_path(path))
+    replace(sidecar, progress=ResumePoint(bytes=path.stat().st_size)).save(sidecar_path(path))
     found = propose(path)
     assert heads_of(found) == [b, a, b, b, b, b]
     assert (found.log_q, found.drawn) == ((-3.0, -1.0, *[-3.0] * 4), "independently")
@@ -148,7 +148,7 @@ def test_without_a_word_of_dtg_parse_nothing_is_believed(tmp_path: Path) -> None
     assert propose(path) == expected
 
 
-def test_crossing_arcs_and_several_roots_are_mended_and_counted(tmp_path: Path) -> None:
+def test_crossing_arcs_and_several_roots_are_repaired_and_counted(tmp_path: Path) -> None:
     crossing, roots = (4, 0, 2, 2), (0, 0, 2, 0)  # the arc from d to a goes over b, the root word
     path = tmp_path / "a.conllu"
     sidecar = write_lists(path, [], sample=1, without_replacement=True)
@@ -156,15 +156,15 @@ def test_crossing_arcs_and_several_roots_are_mended_and_counted(tmp_path: Path) 
     path.write_text(
         "".join(block("a b c d", heads, *comments) for heads in (crossing, roots)) + block("e", (0,), *comments)
     )
-    replace(sidecar, progress=Progress(bytes=path.stat().st_size)).save(sidecar_path(path))
+    replace(sidecar, progress=ResumePoint(bytes=path.stat().st_size)).save(sidecar_path(path))
     proposal = FileProposal(path)
     lifted = projectivize(DependencyTree(tuple("abcd"), crossing)).tree.heads
     found = draw(proposal, tuple("abcd"), 2, None)
     assert heads_of(found) == [lifted, (0, 1, 2, 1)]
     assert (found.log_q, found.drawn) == (None, "not at random")  # the probabilities were those of other trees
     assert draw(proposal, ("e",), 1, None).drawn == "without replacement"
-    assert proposal.changes == Changes(3, 1, 1, 1, 2)
-    assert proposal.changes.lines() == [
+    assert proposal.repairs == RepairCounts(3, 1, 1, 1, 2)
+    assert proposal.repairs.lines() == [
         "lifted 1 crossing arc in 1 of 3 trees",
         "attached 2 further roots in 1 of 3 trees",
     ]
@@ -216,7 +216,7 @@ def test_a_file_that_is_not_what_is_said_of_it(tmp_path: Path) -> None:
     path = tmp_path / "a.conllu"
     sidecar = write_lists(path, [HEADS], sample=4, without_replacement=True)
     replace(sidecar, finished=False).save(sidecar_path(path))
-    with pytest.raises(InputError, match=r"is not finished.*--resume goes on\.\nRemove a\.conllu\.meta\.json"):
+    with pytest.raises(InputError, match=r"is not finished.*Resume it first\.\nRemove a\.conllu\.meta\.json"):
         FileProposal(path)
     sidecar.save(sidecar_path(path))
     path.write_text(path.read_text() + block("a b", (0, 1)))
@@ -236,4 +236,4 @@ def test_a_treebank_of_real_size() -> None:
     for tree in read_conllu(path, roots="first"):
         assert projectivize(tree).tree.heads in heads_of(draw(proposal, tree.words, 300, None))
         sentences += 1
-    assert sentences == proposal.changes.trees == 5054 and proposal.changes.lifted_arcs > 100
+    assert sentences == proposal.repairs.trees == 5054 and proposal.repairs.lifted_arcs > 100

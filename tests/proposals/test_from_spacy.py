@@ -10,7 +10,7 @@ import pytest
 
 from dtg.errors import InputError, MissingExtraError
 from dtg.proposals.from_spacy import SpacyParser
-from dtg.proposals.repair import Changes
+from dtg.proposals.repair import RepairCounts
 from dtg.scoring.proposal import Draws, Proposal, draw
 from dtg.trees import DependencyTree, projectivize
 
@@ -44,14 +44,14 @@ def test_the_words_are_taken_as_they_are(pipeline: Any) -> None:
         TREE,
     ]
     assert draw(parser, WORDS, 300, None) == Draws((TREE,))
-    assert parser.changes == Changes(trees=5) and parser.changes.lines() == []
+    assert parser.repairs == RepairCounts(trees=5) and parser.repairs.lines() == []
 
 
 def test_further_roots_are_attached_to_the_first(pipeline: Any) -> None:
     parser = SpacyParser(pipeline)
     (tree,) = draw(parser, WORDS + WORDS, 1, None).trees  # two sentences, for spaCy
     assert tree.heads == (2, 3, 0, 3, 6, 7, 3, 7)
-    assert parser.changes == Changes(trees=1, with_several_roots=1, attached_roots=1)
+    assert parser.repairs == RepairCounts(trees=1, with_several_roots=1, attached_roots=1)
 
 
 def test_crossing_arcs_are_lifted(pipeline: Any) -> None:
@@ -60,7 +60,7 @@ def test_crossing_arcs_are_lifted(pipeline: Any) -> None:
     parser, crossing = SpacyParser(pipeline), (4, 0, 2, 2)
     doc = Doc(pipeline.vocab, words=list(WORDS), heads=[3, 1, 1, 1], deps=["a", "ROOT", "b", "c"])
     assert parser.tree_of(doc) == projectivize(DependencyTree(WORDS, crossing, ("a", "root", "b", "c"))).tree
-    assert parser.changes == Changes(trees=1, with_crossing_arcs=1, lifted_arcs=1)
+    assert parser.repairs == RepairCounts(trees=1, with_crossing_arcs=1, lifted_arcs=1)
 
 
 def test_a_pipeline_on_disk(pipeline: Any, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from dtg.scoring.columns import SURPRISAL_COLUMNS, surprisal_rows
 from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.tables.columns import Column, Row
 from dtg.tables.files import Existing, StreamTable, TableFile
-from dtg.tables.filling import Watcher, fill, paired
+from dtg.tables.filling import TableWatcher, fill, paired
 from dtg.tables.formats import FORMATS, Encoder, Format, format_of
 from dtg.tables.items import Item, Lines, OneText, sentence_of
 from dtg.tables.sidecar import Sidecar, sidecar_path
@@ -96,7 +96,7 @@ class Stop(Exception):  # noqa: N818 - not an error
     """Ends a run in the middle."""
 
 
-class Stopping(Watcher):
+class Stopping(TableWatcher):
     """Counts sentences, and stops after some."""
 
     def __init__(self, after: int = -1) -> None:
@@ -221,7 +221,7 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_existing_tables_are_not_touched(tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     run(out)
-    with pytest.raises(InputError, match=r"out.csv exists. Pass --resume to go on with it, --overwrite to begin anew"):
+    with pytest.raises(InputError, match=r"out.csv exists. Pass --resume to continue it, --overwrite to start over"):
         run(out)
     run(out, existing="overwrite", beam=10)
     assert json.loads(sidecar_path(out).read_text())["settings"]["beam"] == 10

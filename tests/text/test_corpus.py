@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from dtg.errors import CorpusError, InputError, TooFarError, TreebankError
-from dtg.text import Corpus, Reading, Tokenizer, encoding, prepare_corpus
+from dtg.text import Corpus, Tokenizer, TreebankReading, encoding, prepare_corpus
 from dtg.text.arrays import ArrayWriter
 from dtg.text.encoding import farthest_arcs
 from dtg.transitions.action import Operation
@@ -185,12 +185,12 @@ def test_policies_are_counted_and_listed(copy: Path, trees: dict[str, list[Depen
         file.write("1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t0\troot\t_\t_\n\n1\ta\n\n")
     with pytest.raises(TreebankError, match="all have head 0"):
         make(copy)
-    lifted = make(copy, reading=Reading(roots="first", skip_invalid=True)).manifest["splits"]["dev"]
+    lifted = make(copy, reading=TreebankReading(roots="first", skip_invalid=True)).manifest["splits"]["dev"]
     counts = lifted["counts"]
     assert (counts["sentences"], counts["lifted_arcs"], counts["reattached_roots"], counts["skipped"]) == (22, 1, 1, 1)
     assert "2 columns; 10 are expected" in lifted["skipped"][0]["reason"]
     shutil.rmtree(copy / "corpus")
-    skipping = Reading(nonprojective="skip", roots="skip", skip_invalid=True)
+    skipping = TreebankReading(nonprojective="skip", roots="skip", skip_invalid=True)
     counts = make(copy, reading=skipping).manifest["splits"]["dev"]["counts"]
     assert (counts["sentences"], counts["nonprojective"], counts["skipped"]) == (20, 1, 3)
 
@@ -205,7 +205,7 @@ def test_a_failure_leaves_nothing_behind(copy: Path) -> None:
     assert sorted(path.name for path in copy.iterdir()) == ["dev.conllu", "train1.conllu", "train2.conllu"]
     with pytest.raises(InputError, match=r"no sentence is left for dev; 1 were left out"):
         (copy / "dev.conllu").write_text("1\ta\n\n")
-        make(copy, reading=Reading(skip_invalid=True))
+        make(copy, reading=TreebankReading(skip_invalid=True))
     assert sorted(path.name for path in copy.iterdir()) == ["dev.conllu", "train1.conllu", "train2.conllu"]
 
 
@@ -225,7 +225,7 @@ def test_real_trees_come_back(tmp_path: Path) -> None:
     names = ("ud/en_gum-ud-dev.conllu", "amalgum/amalgum-dev.conllu.gz")
     paths = [data_file(name) for name in names]
     files = {"train": paths, "dev": paths}
-    split = prepare_corpus(files, tmp_path / "corpus", reading=Reading(roots="first")).corpus.splits["train"]
+    split = prepare_corpus(files, tmp_path / "corpus", reading=TreebankReading(roots="first")).corpus.splits["train"]
     for index, tree in enumerate(read_treebank(paths, roots="first")):
         words = tuple(word.replace(" ", "\u00a0") for word in tree.words)
         assert split.tree(index) == DependencyTree(words, tree.heads, tree.labels)
@@ -234,7 +234,7 @@ def test_real_trees_come_back(tmp_path: Path) -> None:
 
 def test_inputs_are_checked(made: Path, tmp_path: Path) -> None:
     train = [made / "train1.conllu"]
-    with pytest.raises(InputError, match="at least one file for dev; give it with --dev FILE"):
+    with pytest.raises(InputError, match="a corpus needs at least one file for dev"):
         prepare_corpus({"train": train}, tmp_path / "corpus")
     with pytest.raises(InputError, match=r"no split called 'valid'\. Known: train, dev, test"):
         prepare_corpus({"train": train, "valid": train}, tmp_path / "corpus")

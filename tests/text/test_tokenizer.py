@@ -84,11 +84,11 @@ def test_bytes_that_spell_nothing_are_replaced(tokenizer: Tokenizer) -> None:
 
 
 def test_words_without_pieces_are_errors(tokenizer: Tokenizer) -> None:
-    with pytest.raises(TokenizerError, match="the word '' has no pieces"):
+    with pytest.raises(TokenizerError, match="the word '' has no subwords"):
         tokenizer.encode("")
     with pytest.raises(TokenizerError, match="surrogate"):
         tokenizer.encode("a\ud800")
-    with pytest.raises(TokenizerError, match="there is no piece -1; the vocabulary has pieces 0 to"):
+    with pytest.raises(TokenizerError, match="there is no subword -1; the vocabulary has subwords 0 to"):
         tokenizer.piece(-1)
 
 
@@ -113,7 +113,7 @@ def test_training_accounts_for_words(tokenizer: Tokenizer) -> None:
 
 
 def test_a_vocabulary_that_is_too_small_is_an_error() -> None:
-    with pytest.raises(TokenizerError, match=r"a vocabulary of 261 pieces is too small .* Ask for more than 2\d\d"):
+    with pytest.raises(TokenizerError, match=r"a vocabulary of 261 subwords is too small .* Ask for more than 2\d\d"):
         Tokenizer.train(TEXT, 261)
     with pytest.raises(TokenizerError, match="there are no words"):
         Tokenizer.train([], 300)
@@ -157,7 +157,7 @@ def test_save_and_load(tokenizer: Tokenizer, tmp_path: Path) -> None:
     [
         ({"byte_fallback": False}, "has no byte fallback"),
         ({"normalization_rule_name": "nmt_nfkc"}, "changes words"),
-        ({"bos_id": -1}, "has no piece <s>"),
+        ({"bos_id": -1}, "has no subword <s>"),
     ],
 )
 def test_models_that_do_not_fit_are_refused(tmp_path: Path, options: dict[str, Any], reason: str) -> None:

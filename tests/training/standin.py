@@ -22,10 +22,10 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
+from dtg.io import atomic
 from dtg.losses import BatchLoss
 from dtg.training import Outcome, Reporter, RuntimeOptions, TrainingConfig, train
-from dtg.training import folders as folders_module
-from dtg.training.report import Progress
+from dtg.training.report import StepReport
 from dtg.training.task import Integers
 
 VOCABULARY, WIDTH = 40, 16
@@ -150,7 +150,7 @@ class Slow(Reporter):
     def __init__(self, pause: float, die_at: int | None, signal_at: int | None) -> None:
         self.pause, self.die_at, self.signal_at = pause, die_at, signal_at
 
-    def stepped(self, progress: Progress) -> None:
+    def stepped(self, progress: StepReport) -> None:
         time.sleep(self.pause)
         if progress.step == self.die_at:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -163,7 +163,7 @@ class Slow(Reporter):
 
 def die_before_rename(number: int) -> None:
     """Kill this process when the Nth folder lies ready under its temporary name."""
-    rename, seen = folders_module.put_in_place, [0]
+    rename, seen = atomic.put_in_place, [0]
 
     def doomed(temporary: Path, path: Path) -> None:
         seen[0] += 1
@@ -171,7 +171,7 @@ def die_before_rename(number: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         rename(temporary, path)
 
-    folders_module.put_in_place = doomed
+    atomic.put_in_place = doomed
 
 
 def main() -> None:

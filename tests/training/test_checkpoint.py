@@ -1,4 +1,4 @@
-"""Folders that are whole or absent, and checkpoints that notice damage."""
+"""Checkpoints that notice damage."""
 
 from __future__ import annotations
 
@@ -10,47 +10,13 @@ import pytest
 import torch
 
 from dtg.errors import CheckpointError
-from dtg.training import folders
 from dtg.training.checkpoint import CheckpointStore, read_checkpoint
-from dtg.training.folders import sweep, whole_folder
 
 TENSORS = {"model": {"w": torch.arange(6.0).view(2, 3)}, "random": {"cpu": torch.arange(9, dtype=torch.uint8)}}
 
 
 def no_warning(message: str) -> None:
     raise AssertionError(message)
-
-
-def fill(path: Path, text: str) -> None:
-    with whole_folder(path) as folder:
-        (folder / "file").write_text(text)
-
-
-def test_a_folder_appears_whole_and_is_replaced_whole(tmp_path: Path) -> None:
-    fill(tmp_path / "best", "old")
-    fill(tmp_path / "best", "new")
-    assert (tmp_path / "best" / "file").read_text() == "new"
-    assert [path.name for path in tmp_path.iterdir()] == ["best"]
-
-
-def test_a_failed_attempt_leaves_the_old_folder(tmp_path: Path) -> None:
-    fill(tmp_path / "best", "old")
-    with pytest.raises(RuntimeError), whole_folder(tmp_path / "best") as folder:
-        (folder / "file").write_text("half")
-        raise RuntimeError
-    assert (tmp_path / "best" / "file").read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["best"]
-
-
-def test_where_folders_cannot_change_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "exchange", lambda one, other: False)
-    test_a_folder_appears_whole_and_is_replaced_whole(tmp_path)
-    (tmp_path / "best").rename(tmp_path / ".best.old.partial")  # as if killed between the two renames
-    (tmp_path / ".other.partial").mkdir()
-    (tmp_path / ".curves.png.7.partial.png").touch()
-    sweep(tmp_path)
-    assert (tmp_path / "best" / "file").read_text() == "new"
-    assert [path.name for path in tmp_path.iterdir()] == ["best"]
 
 
 def test_a_checkpoint_comes_back_and_old_ones_go(tmp_path: Path) -> None:

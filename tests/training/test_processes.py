@@ -24,7 +24,11 @@ def torchrun(*arguments: object, code: int = 0) -> str:
     launcher = ["torch.distributed.run", "--nproc-per-node", "2", "--master-port", port, "-m", "tests.training.standin"]
     done = subprocess.run(
         [sys.executable, "-m", *map(str, launcher), *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+            "OMP_NUM_THREADS": "1",
+        },
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -7,20 +7,20 @@ import torch
 
 from dtg import DependencyTree, transitions
 from dtg.errors import InputError, TooFarError
-from dtg.transitions import Operation
 from dtg.transitions.arc_swift import ArcSwift
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand_actions
 from dtg.transitions.system import TransitionSystem
+from dtg.transitions.table import GENERATE
 from tests.twins import every_projective_tree, random_sentences
 
 
 def same(one: ActionBatch, other: ActionBatch) -> bool:
-    names = ("operation", "piece", "starts_word", "distance", "offsets")
+    names = ("id", "piece", "starts_word", "offsets")
     return all(torch.equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
 def get(name: str) -> TransitionSystem:
-    return ArcSwift(limit=70) if name == "arc-swift" else transitions.get(name)
+    return ArcSwift(distance_limit=70) if name == "arc-swift" else transitions.get(name)
 
 
 @pytest.mark.parametrize("name", transitions.SYSTEMS)
@@ -28,7 +28,7 @@ def test_every_small_tree(name: str) -> None:
     trees = [DependencyTree(tuple("w" * n), heads) for n in range(1, 7) for heads in every_projective_tree(n)]
     pieces = [[[10 * i + j for j in range(1 + (i + n) % 3)] for i in range(len(tree))] for n, tree in enumerate(trees)]
     batch, system = SentenceBatch.of(trees, pieces), get(name)
-    assert same(system.derive(batch), expand_actions(batch, [system.oracle(tree) for tree in trees]))
+    assert same(system.derive(batch), expand_actions(system.table, batch, [system.oracle(tree) for tree in trees]))
 
 
 @pytest.mark.parametrize("name", transitions.SYSTEMS)
@@ -37,8 +37,8 @@ def test_random_trees(name: str) -> None:
     pieces = [[list(range(1 + (i * 7) % 4)) for i in range(len(tree))] for tree in trees]
     batch, system = SentenceBatch.of(trees, pieces), get(name)
     derived = system.derive(batch)
-    assert same(derived, expand_actions(batch, [system.oracle(tree) for tree in trees]))
-    assert derived.piece[derived.operation == Operation.GEN].tolist() == batch.pieces.tolist()
+    assert same(derived, expand_actions(system.table, batch, [system.oracle(tree) for tree in trees]))
+    assert derived.piece[derived.id == GENERATE].tolist() == batch.pieces.tolist()
 
 
 def test_a_system_without_its_own_batched_oracle_falls_back_on_the_pure_one() -> None:

@@ -9,29 +9,27 @@ import torch
 
 from dtg import transitions
 from dtg.transitions import GEN, Action, Operation, State, TransitionSystem
-from dtg.transitions.lanes import IDLE, LaneActions, LaneStates, legal
+from dtg.transitions.action import NOTHING, Argument
+from dtg.transitions.lanes import LaneActions, LaneStates, legal
 
 
-def as_lane_actions(actions: list[Action | None]) -> LaneActions:
+def as_lane_actions(system: TransitionSystem, actions: list[Action | None]) -> LaneActions:
     """Each GEN starts a word; None is a lane where nothing happens."""
     return LaneActions.of(
-        torch.tensor([IDLE if action is None else action.operation for action in actions]),
+        system.table,
+        torch.tensor([NOTHING if action is None else system.table.id_of(action) for action in actions]),
         torch.zeros(len(actions), dtype=torch.long),
         torch.ones(len(actions), dtype=torch.bool),
-        torch.tensor([1 if action is None else action.distance or 1 for action in actions]),
     )
 
 
-def legal_in_lanes(system: TransitionSystem, lanes: LaneStates) -> list[set[tuple[Operation, int | None]]]:
+def legal_in_lanes(system: TransitionSystem, lanes: LaneStates) -> list[set[tuple[Operation, Argument]]]:
     """What `legal` says, lane by lane, as the pure system would put it."""
     verdicts = legal(system, lanes)
-    found: list[set[tuple[Operation, int | None]]] = [set() for _ in range(lanes.items.shape[0])]
-    for operation, table in verdicts.items():
-        arc = operation in (Operation.LEFTARC, Operation.RIGHTARC)
-        distances = system.distances if arc else (None,)
-        assert table.shape == (len(found), len(distances))
-        for lane, place in table.nonzero().tolist():
-            found[lane].add((operation, distances[place]))
+    assert verdicts.shape == (lanes.items.shape[0], len(system.table))
+    found: list[set[tuple[Operation, Argument]]] = [set() for _ in verdicts]
+    for lane, number in verdicts.nonzero().tolist():
+        found[lane].add(system.table.entries[number])
     return found
 
 
@@ -44,9 +42,9 @@ def test_legality_along_random_walks(name: str, derivations: transitions.Derivat
     texts = [tuple(f"w{i}" for i in range(chance.randint(1, 15))) for _ in range(100)]
     states: list[State] = [system.initial(text if known else None) for text in texts]
     words_left = torch.tensor([len(text) if known else -1 for text in texts])
-    lanes = LaneStates.begin(system, words_left, width=24)
+    lanes = system.lane_states.begin(words_left, width=24)
     for _ in range(60):
-        expected = [{(a.operation, a.distance) for a in system.legal(state)} for state in states]
+        expected = [{(a.operation, a.argument) for a in system.legal(state)} for state in states]
         assert legal_in_lanes(system, lanes) == expected
         chosen: list[Action | None] = []
         for lane, state in enumerate(states):
@@ -63,16 +61,16 @@ def test_legality_along_random_walks(name: str, derivations: transitions.Derivat
             chosen.append(pick)
             if pick is not None:
                 states[lane] = system.apply(state, pick)
-        lanes.apply(actions := as_lane_actions(chosen), lanes.change(actions))
+        lanes.apply(actions := as_lane_actions(system, chosen), lanes.change(actions))
     assert any(state.last == Operation.END for state in states)
 
 
 def test_forked_lanes_do_not_touch_each_other() -> None:
     system = transitions.get("arc-standard")
-    lanes = LaneStates.begin(system, torch.tensor([3, 3]), width=8)
-    lanes.apply(actions := as_lane_actions([GEN("a"), GEN("a")]), lanes.change(actions))
+    lanes = system.lane_states.begin(torch.tensor([3, 3]), width=8)
+    lanes.apply(actions := as_lane_actions(system, [GEN("a"), GEN("a")]), lanes.change(actions))
     forked = lanes.fork(torch.tensor([1, 1, 0]))
-    forked.apply(actions := as_lane_actions([GEN("b"), None, GEN("b")]), forked.change(actions))
+    forked.apply(actions := as_lane_actions(system, [GEN("b"), None, GEN("b")]), forked.change(actions))
     assert lanes.items.flatten().tolist() == [2, 2]
     assert forked.items.flatten().tolist() == [3, 2, 3]
     assert forked.words_left.flatten().tolist() == [1, 2, 1]

@@ -17,7 +17,7 @@ from dtg.transitions.arc_swift import ArcSwift
 from dtg.transitions.rules import TEXT_GOES_ON, Clause
 from tests.twins import every_projective_tree, random_projective_heads
 
-TREE_SYSTEMS = ("arc-standard", "arc-hybrid", "arc-eager", "arc-swift")
+TREE_SYSTEMS = ("arc-standard", "arc-hybrid", "arc-eager", "arc-swift", "arc-standard-released")
 TREES = {1: 1, 2: 2, 3: 7, 4: 30, 5: 143, 6: 728}
 
 
@@ -108,7 +108,7 @@ def audit_words(system: TransitionSystem) -> None:
     assert derivations(system, 3, known=True) == derivations(system, 3, known=False) == [system.oracle(tree)]
 
 
-ALL_AT_4 = {"arc-standard": 40, "arc-hybrid": 30, "arc-eager": 32, "arc-swift": 30}
+ALL_AT_4 = {"arc-standard": 40, "arc-hybrid": 30, "arc-eager": 32, "arc-swift": 30, "arc-standard-released": 40}
 
 
 def test_all_derivations_are_more() -> None:
@@ -148,7 +148,7 @@ def prefixes_agree(standard: State, hybrid: State) -> bool:
 
 def test_arc_hybrid_allows_the_same_at_every_step() -> None:
     text = sentence(4)
-    assert prefixes_agree(State(text=text), State(text=text))
+    assert prefixes_agree(transitions.get("arc-standard").initial(text), transitions.get("arc-hybrid").initial(text))
 
 
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
@@ -156,7 +156,7 @@ def test_arc_hybrid_allows_the_same_at_every_step() -> None:
 def test_oracle_and_back(name: str, length: int, chance: object, chain: float) -> None:
     heads = random_projective_heads(length, chance, chain=chain)  # type: ignore[arg-type]
     tree = DependencyTree(sentence(length), heads)
-    system = ArcSwift(limit=40) if name == "arc-swift" else transitions.get(name)
+    system = ArcSwift(distance_limit=40) if name == "arc-swift" else transitions.get(name)
     actions = system.oracle(tree)
     assert system.tree(actions) == tree
     state = system.initial(tree.words)
@@ -177,6 +177,21 @@ def test_figure_2_in_arc_standard() -> None:
         LEFTARC,  # <ROOT> is difference
         RIGHTARC,  # <ROOT> is
         RIGHTARC,  # <ROOT>
+        END,
+    )
+
+
+def test_figure_2_as_released() -> None:
+    tree = DependencyTree(tuple("There is a difference".split()), (2, 0, 4, 2))
+    assert transitions.get("arc-standard-released").oracle(tree) == (
+        GEN("There"),  # <ROOT> There
+        GEN("is"),  # <ROOT> There is
+        LEFTARC,  # <ROOT> is
+        GEN("a"),  # <ROOT> is a
+        GEN("difference"),  # <ROOT> is a difference
+        LEFTARC,  # <ROOT> is difference
+        RIGHTARC,  # <ROOT> is
+        Action(Operation.POPROOT),  # <ROOT>
         END,
     )
 
@@ -258,13 +273,15 @@ def test_arc_swift_has_a_limit() -> None:
     )  # every word under the one before, the last under the first
     with pytest.raises(TooFarError, match="needs an arc over 29 stack items; the limit is 20"):
         ArcSwift().oracle(chain)
-    assert ArcSwift(limit=29).oracle(chain)[-2] == RIGHTARC.at(29)
+    assert ArcSwift(distance_limit=29).oracle(chain)[-2] == RIGHTARC.at(29)
     with pytest.raises(InputError, match="at least 1"):
-        ArcSwift(limit=0)
+        ArcSwift(distance_limit=0)
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(UnknownNameError, match="arc-standard, arc-hybrid, arc-eager, arc-swift, words"):
+    with pytest.raises(
+        UnknownNameError, match="arc-standard, arc-hybrid, arc-eager, arc-swift, arc-standard-released, words"
+    ):
         transitions.get("arc-wrong")
     with pytest.raises(UnknownNameError, match="canonical, all"):
         transitions.get("words", derivations="some")  # type: ignore[arg-type]

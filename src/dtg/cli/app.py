@@ -23,8 +23,8 @@ from dtg.cli.commands.score import score
 from dtg.cli.commands.surprisal import surprisal
 from dtg.cli.commands.train import train
 from dtg.cli.commands.train_parser import train_parser
+from dtg.environment import keep_freed_memory
 from dtg.errors import DtgError
-from dtg.memory import keep_freed_memory
 
 app = typer.Typer(
     name="dtg",
@@ -45,7 +45,7 @@ app.command("report", short_help="Every model's results side by side, as a page.
 app.command("surprisal", short_help="How surprising each word of a text is.")(surprisal)
 app.command("score", short_help="Log-probabilities of trees or sentences.")(score)
 app.command("generate", short_help="Sentences that a model makes up, with their trees.")(generate)
-app.command("demo", short_help="What the models in the box make of a few sentences.")(demo)
+app.command("demo", short_help="What the bundled models make of a few sentences.")(demo)
 
 app.add_typer(evaluate, name="evaluate", short_help="How good something is, measured against gold.")
 

@@ -1,4 +1,4 @@
-"""The part of `dtg info` that is about trained models and parsers: what they are, and what is in the box."""
+"""The part of `dtg info` that is about trained models and parsers: what they are, and which are bundled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from dtg import pretrained
 from dtg.errors import InputError
-from dtg.io.files import CONFIG, FORMAT_VERSION, WEIGHTS
+from dtg.io.json_files import CONFIG, FORMAT_VERSION, WEIGHTS
 
 
 def is_trained(path: Path) -> bool:
@@ -44,11 +44,11 @@ def kind_of(content: Any, folder: Path) -> str:
 
 
 def describe(path: Path, *, as_json: bool) -> None:
-    """One of them: kind, size and settings; for one in the box, its card."""
-    from dtg.io.saved import read_json
+    """One of them: kind, size and settings; for a bundled one, its card."""
+    from dtg.io.saved import read_saved_config
 
     folder = pretrained.find(path)
-    content = read_json(folder, "")
+    content = read_saved_config(folder, "")
     kind = kind_of(content, folder)
     size = (folder / WEIGHTS).stat().st_size if (folder / WEIGHTS).is_file() else 0
     if as_json:

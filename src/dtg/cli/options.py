@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from dtg.trees import DependencyTree, Skipped, TreebankReport
+from dtg.trees import DependencyTree, SkippedSentence, TreebankReport
 from dtg.trees.conllu import Roots
 from dtg.trees.treebank import NonProjective
 
@@ -70,7 +70,7 @@ def tell(report: TreebankReport) -> None:
     list_skipped(report.skipped, "dtg info --json lists all")
 
 
-def list_skipped(skipped: Sequence[Skipped], where_all_are: str) -> None:
+def list_skipped(skipped: Sequence[SkippedSentence], where_all_are: str) -> None:
     """Name the first sentences that were left out, and say where the others can be found."""
     for sentence in skipped[:SHOWN]:
         typer.echo(f"     {sentence}", err=True)

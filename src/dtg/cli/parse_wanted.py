@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from dtg.errors import InputError
 
 if TYPE_CHECKING:
-    from dtg.parser import BiaffineParser, ParsedTree
-    from dtg.parser.unparsed import Unparsed
+    from dtg.parser import ParsedTree, Parser
     from dtg.tables.items import Item
+    from dtg.tables.unparsed import UnparsedSentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Wanted:
         drawn = {"without_replacement": self.without_replacement, "seed": self.seed} if self.sample else {}
         return {"nbest": self.nbest, "sample": self.sample, **drawn}
 
-    def find(self, parser: BiaffineParser, items: Iterable[Item[Unparsed]]) -> Iterator[list[ParsedTree]]:
+    def find(self, parser: Parser, items: Iterable[Item[UnparsedSentence]]) -> Iterator[list[ParsedTree]]:
         """The trees of a group. What is drawn follows from the seed and the number of the group's first sentence."""
         from dtg.search.sampling import generator_of
 

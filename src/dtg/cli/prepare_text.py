@@ -18,10 +18,11 @@ from dtg.cli.commands.parse import is_treebank, load_parser, write
 from dtg.cli.commands.train_parser import HELD_OUT
 from dtg.cli.parse_wanted import Wanted
 from dtg.errors import CorpusError, InputError
+from dtg.io.settings import changes
 
 if TYPE_CHECKING:
     from dtg.parser import BiaffineParser
-    from dtg.parser.textfiles import Part, TextReading
+    from dtg.tables.plain_text import TextPart, TextReading
     from dtg.text import ParsedText, PlainText
 
 
@@ -67,36 +68,36 @@ class TextParsing:
 
     def parse(self) -> dict[str, ParsedText]:
         """Parse the text of every split, or what an earlier run has not parsed. The small ones come first."""
-        from dtg.parser.textfiles import Part, hold_out_by
+        from dtg.tables.plain_text import TextPart, unit_to_hold_out
 
         if not self.out.parent.is_dir():
             raise InputError(f"cannot write {self.out}: the folder {self.out.parent} does not exist.")
         parser = load_parser(self.parser, self.device)
         self.folder.mkdir(exist_ok=True)
-        work: dict[str, tuple[Sequence[Path], Part | None]] = {
+        work: dict[str, tuple[Sequence[Path], TextPart | None]] = {
             split: (files, None) for split, files in self.files.items()
         }
         if self.holds_out:
             files = self.files["train"]
-            by = hold_out_by(files, HELD_OUT)
+            by = unit_to_hold_out(files, HELD_OUT)
             typer.echo(f"dtg: no --dev FILE: every {HELD_OUT}th {by} of the text is kept for dev.", err=True)
-            work["train"] = (files, Part(by, HELD_OUT, held_out=False))
-            work["dev"] = (files, Part(by, HELD_OUT, held_out=True))
+            work["train"] = (files, TextPart(by, HELD_OUT, held_out=False))
+            work["dev"] = (files, TextPart(by, HELD_OUT, held_out=True))
         return {split: self.parsed(parser, split, *work[split]) for split in ("dev", "test", "train") if split in work}
 
-    def parsed(self, parser: BiaffineParser, split: str, paths: Sequence[Path], part: Part | None) -> ParsedText:
+    def parsed(self, parser: BiaffineParser, split: str, paths: Sequence[Path], part: TextPart | None) -> ParsedText:
         """One split's text as a file of trees."""
-        from dtg.parser.textfiles import TextFiles
+        from dtg.io.hashing import file_hash
+        from dtg.tables.plain_text import TextFiles
         from dtg.tables.sidecar import Sidecar, read_sidecar, sidecar_path
         from dtg.text import ParsedText
-        from dtg.text.arrays import file_hash
 
         path, texts = self.folder / f"{split}.conllu", TextFiles(paths, self.reading, part)
         hashes = [file_hash(text) for text in paths]
         settings = {"command": "prepare", "dtg": __version__, **self.settings(), "text": hashes, "device": self.device}
         if sidecar_path(path).exists():
             before = read_sidecar(sidecar_path(path)).settings
-            if differing := [name for name, value in settings.items() if before.get(name) != value]:
+            if differing := [one.name for one in changes({name: before.get(name) for name in settings}, settings)]:
                 raise CorpusError(
                     f"{path} holds trees that were made otherwise: {', '.join(differing)} differ.\n"
                     f"Remove {self.folder}, or give another --out."

@@ -42,7 +42,7 @@ def open_proposal(name: str, device: str) -> Proposal:
     arrived = "is a file, but not named as one of trees" if path.is_file() else "is no file or folder"
     raise InputError(
         f"--parser {name} {arrived}. It may be\n"
-        f"a parser in the box: {pretrained.PARSER};\n"
+        f"a bundled parser: {pretrained.PARSER};\n"
         "a folder that dtg train-parser has made, such as RUN/best;\n"
         "a file of trees, .conllu or .conll (or these with .gz);\n"
         "spacy: and the name or folder of a pipeline, such as spacy:en_core_web_sm."
@@ -55,5 +55,5 @@ def tell_changes(proposal: Proposal) -> None:
     from dtg.proposals.from_spacy import SpacyParser
 
     if isinstance(proposal, FileProposal | SpacyParser):
-        for line in proposal.changes.lines():
+        for line in proposal.repairs.lines():
             typer.echo(f"dtg: {line}.", err=True)

@@ -11,10 +11,10 @@ import typer
 
 from dtg.cli.commands.parse import is_treebank
 from dtg.errors import InputError
-from dtg.parser.unparsed import Unparsed, of_conllu, of_lines
+from dtg.io.messages import pluralize
 from dtg.tables.items import Content, Item, Lines, OneText
+from dtg.tables.unparsed import UnparsedSentence, read_lines, read_unparsed_conllu
 from dtg.trees.conllu import sentence_blocks
-from dtg.trees.report import number
 
 LIKE_A_FILE = (".txt", ".gz", ".tsv", ".csv", ".tok", ".conllu")
 
@@ -23,7 +23,7 @@ LIKE_A_FILE = (".txt", ".gz", ".tsv", ".csv", ".tok", ".conllu")
 class Given:
     """Sentences that are to get trees: a text, a file of lines, or the words of a treebank."""
 
-    items: Iterator[Item[Unparsed]]
+    items: Iterator[Item[UnparsedSentence]]
     name: str
     size: int | None  # of the input, in the unit of the items' positions
     lines: Lines | OneText | None = None  # None for a treebank
@@ -33,11 +33,11 @@ class Given:
         """What the argument names."""
         if not is_treebank(source):
             lines = text_or_file(source, is_text=False)
-            return cls(of_lines(lines, tokenized=tokenized), lines.name, lines.size, lines)
+            return cls(read_lines(lines, tokenized=tokenized), lines.name, lines.size, lines)
         if tokenized:
             raise InputError(f"--tokenized is about plain text; the words of {source} are split already.")
         path = Path(source)
-        return cls(numbered(of_conllu(path)), source, count_sentences([path]))
+        return cls(numbered(read_unparsed_conllu(path)), source, count_sentences([path]))
 
     def tell_empty(self) -> None:
         """Say how many lines have no sentence."""
@@ -81,5 +81,5 @@ def tell_empty(lines: Lines | OneText) -> None:
     """Say how many lines have no rows."""
     if lines.empty:
         typer.echo(
-            f"dtg: {number(lines.empty, 'empty line')} in {lines.name}; they have numbers, but no rows.", err=True
+            f"dtg: {pluralize(lines.empty, 'empty line')} in {lines.name}; they have numbers, but no rows.", err=True
         )

@@ -9,11 +9,11 @@ import time
 
 from dtg.cli.progress_bar import ProgressBar
 from dtg.cli.training_progress import clock
-from dtg.tables.filling import Watcher
+from dtg.tables.filling import TableWatcher
 from dtg.tables.items import Item
 
 
-class TableProgress(ProgressBar, Watcher):
+class TableProgress(ProgressBar, TableWatcher):
     """Shows how a table grows; `size` is the number of bytes of the input."""
 
     def __init__(self, size: int | None, *, shown: bool = True) -> None:

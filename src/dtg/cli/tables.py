@@ -15,10 +15,10 @@ from dtg import __version__, pretrained
 from dtg.cli.interrupts import interruptible
 from dtg.cli.table_options import BaseChoice, FormatChoice
 from dtg.errors import InputError
-from dtg.trees.report import number
+from dtg.io.messages import pluralize
 
 if TYPE_CHECKING:
-    from dtg.model import DecoderModel
+    from dtg.language_model import LanguageModel
     from dtg.scoring.surprisal import SentenceSurprisal
     from dtg.search.options import BeamOptions
     from dtg.tables.columns import Column, Row
@@ -93,7 +93,7 @@ class Search:
         """How many sentences are computed at a time, and computed again after an interruption."""
         return 1 if given.typed else self.options.sentences_together
 
-    def surprisals(self, model: DecoderModel, items: Iterable[Item[str]]) -> Iterator[SentenceSurprisal]:
+    def surprisals(self, model: LanguageModel, items: Iterable[Item[str]]) -> Iterator[SentenceSurprisal]:
         """The model's answer to each sentence, in order, while they are being read."""
         from dtg.tables.items import sentence_of
 
@@ -105,7 +105,7 @@ class Search:
 class Run:
     """A model, the unit that is wanted, and where results go."""
 
-    model: DecoderModel
+    model: LanguageModel
     folder: Path
     device: str
     base: BaseChoice
@@ -120,7 +120,7 @@ class Run:
     @property
     def known(self) -> str:
         """What the model's log p(x) is: a sum over the trees that a search has found, unless it has no trees."""
-        return "exact" if self.model.config.family == "txl-tokens" else "lower bound"
+        return "lower bound" if self.model.has_trees else "exact"
 
     def sidecar(self, command: str, options: Mapping[str, Any], source: str, columns: Sequence[Column]) -> Sidecar:
         """What is to be known about a table besides its rows."""
@@ -166,7 +166,7 @@ def write_table(work: Work[Content, Result], to: Destination, sidecar: Callable[
     grow(table, work, to.out)
     if to.out is None:
         return
-    rows, sentences = number(table.progress.rows, "row"), number(table.progress.sentences, "sentence")
+    rows, sentences = pluralize(table.progress.rows, "row"), pluralize(table.progress.sentences, "sentence")
     now = "was finished before, with" if was_finished else "has"
     typer.echo(
         f"dtg: {to.out} {now} {rows} for {sentences}; {to.out.name}.meta.json says how they were made.", err=True
@@ -195,11 +195,11 @@ def grow(
 
 
 def model_folder(name: Path | None) -> Path:
-    """The folder that --model names; without it, that of the model in the box."""
+    """The folder that --model names; without it, that of the bundled model."""
     return pretrained.find(name or pretrained.MODEL)
 
 
-def load_model(folder: Path, device: str) -> DecoderModel:
+def load_model(folder: Path, device: str) -> LanguageModel:
     """The model of a folder, on the device named on the command line."""
     import dtg
 

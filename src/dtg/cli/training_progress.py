@@ -11,8 +11,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from dtg.training.report import DevScore, Reporter
-from dtg.training.report import Progress as Place
+from dtg.training.report import DevScore, Reporter, StepReport
 from dtg.training.sampler import Plan
 
 FORGET = 0.95  # how much of the running mean each step leaves
@@ -45,7 +44,7 @@ class ProgressReporter(Reporter):
         self.bar.start()
         self.task = self.bar.add_task("training", total=plan.steps, completed=step, shown="")
 
-    def stepped(self, progress: Place) -> None:
+    def stepped(self, progress: StepReport) -> None:
         assert self.plan is not None and self.task is not None
         loss = progress.tally.loss
         self.loss = loss if self.loss is None else FORGET * self.loss + (1 - FORGET) * loss

@@ -11,20 +11,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
 from dtg.evaluation.rendering import BarChart, Block
-from dtg.model import DecoderModel
+from dtg.language_model import LanguageModel
 from dtg.tables.columns import Column
 from dtg.tables.columns import Row as TableRow
 
-LanguageModel = DecoderModel  # the only place that says which class it is
 Row = dict[str, Any]  # what is stored of an item: anything that JSON can hold
 Item = dict[str, Any]  # a row of the table of items, by the names of its columns
 Content = dict[str, Any]  # the numbers of results.json
 Tables = dict[str, tuple[Sequence[Column], Sequence[TableRow]]]  # by the name of the file
-
-
-def has_trees(model: LanguageModel) -> bool:
-    """Whether log p of a sentence is a sum over trees; otherwise one pass gives it exactly."""
-    return model.family.system.builds_trees
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dtg.errors import DtgError, InputError, MissingExtraError
-from dtg.evaluation.contract import LanguageModel
 from dtg.evaluation.models import EvaluatedModel
 from dtg.evaluation.probability import Probability
+from dtg.language_model import LanguageModel
 from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.search.options import BeamOptions
 from dtg.text.sentence import Sentence
-from dtg.text.sentences import split_sentences
+from dtg.text.words import split_sentences
 
 try:
     from lm_eval.api.model import LM

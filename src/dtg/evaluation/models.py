@@ -13,18 +13,17 @@ import torch
 import dtg
 from dtg import pretrained
 from dtg.errors import InputError
-from dtg.evaluation.contract import LanguageModel
+from dtg.io.hashing import file_hash
+from dtg.language_model import LanguageModel, name_of
 from dtg.model.saving import model_hash
 from dtg.parser import BiaffineParser
 from dtg.parser.saving import parser_hash
 from dtg.proposals.from_file import FileProposal
 from dtg.proposals.from_spacy import SpacyParser
 from dtg.scoring.proposal import Proposal
-from dtg.text.arrays import file_hash
 
 SPACY = "spacy:"
 TREEBANK = (".conllu", ".conll")
-OF_A_RUN = ("best", "last", "final")  # folders of a training run, which is what a model is called after
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +45,8 @@ class EvaluatedModel:
             folder = pretrained.find(model or pretrained.MODEL)
             device = resolve_device(device)
             loaded = LanguageModel.load(folder, device)
-            return cls(loaded, name or model_name(folder), model_hash(folder), device, str(folder))
-        named = name or getattr(model, "name", None) or model.config.family
-        return cls(model, named, weights_hash(model), str(model.device))
+            return cls(loaded, name or name_of(folder), model_hash(folder), device, str(folder))
+        return cls(model, name or model.name, weights_hash(model.decoder_model), str(model.device))
 
     @classmethod
     def of_parser(
@@ -59,7 +57,7 @@ class EvaluatedModel:
             folder = pretrained.find(parser or pretrained.PARSER)
             device = resolve_device(device)
             loaded = BiaffineParser.load(folder, device)
-            return cls(loaded, name or model_name(folder), parser_hash(folder), device, str(folder))
+            return cls(loaded, name or name_of(folder), parser_hash(folder), device, str(folder))
         device = str(next(parser.parameters()).device)
         return cls(parser, name or "parser", weights_hash(parser), device)
 
@@ -112,17 +110,7 @@ class NamedProposal:
         """Which of the proposed trees had to be changed; a parser of dtg's own needs no changes."""
         if not isinstance(self.proposal, FileProposal | SpacyParser):
             return []
-        return [f"{line}." for line in self.proposal.changes.lines()]
-
-
-def model_name(folder: Path) -> str:
-    """What a model is called: its folder, or the training run whose best model it is.
-
-    >>> model_name(Path("runs/dtg/best")), model_name(Path("dtg-mini"))
-    ('dtg', 'dtg-mini')
-    """
-    path = folder.resolve()
-    return path.parent.name if path.name in OF_A_RUN and path.parent.name else path.name
+        return [f"{line}." for line in self.proposal.repairs.lines()]
 
 
 def resolve_device(device: str) -> str:

@@ -15,15 +15,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dtg.errors import InputError
-from dtg.evaluation.contract import LanguageModel, has_trees
 from dtg.evaluation.models import NamedProposal
 from dtg.evaluation.rendering import pluralize
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
+from dtg.language_model import LanguageModel
 from dtg.scoring.marginal import Kind
+from dtg.scoring.marginals import log_sum, why_no_estimate
 from dtg.scoring.proposal import Draws, Proposal, draw
 from dtg.scoring.reranking import sentence_generator
 from dtg.scoring.surprisal import SentenceSurprisal
-from dtg.scoring.tree_sums import log_sum, score_reachable, why_no_estimate
+from dtg.scoring.tree_scores import score_reachable
 from dtg.search.options import BeamOptions
 from dtg.text.sentence import Sentence
 
@@ -108,7 +109,7 @@ class Probability:
         A model without trees is exact, whatever was asked for. An estimate is left out if the proposal does not draw trees
         at random, and an error if it was asked for.
         """
-        if not has_trees(model):
+        if not model.has_trees:
             was_asked = self.was_asked or self.proposal is not None or self.unopened is not None
             told = dict.fromkeys(self.by, "the model has no trees") if was_asked else {}
             return replace(self, by=("exact",), beam=BeamOptions(beam=1, word_beam=1), proposal=None, left_out=told)
@@ -196,6 +197,6 @@ class Probability:
 
 def sums_over_trees(model: LanguageModel, draws: Sequence[Draws]) -> list[float]:
     """log Σ p(x, y) over each sentence's distinct trees. All are scored at once, so that they share equal prefixes."""
-    distinct = [list({tree.heads: tree for tree in some.trees}.values()) for some in draws]
-    scores = iter(score_reachable(model, [tree for trees in distinct for tree in trees]))
+    distinct = [list({tree.key: tree for tree in some.trees}.values()) for some in draws]
+    scores = iter(score_reachable(model.decoder_model, [tree for trees in distinct for tree in trees]))
     return [log_sum([next(scores) for _ in trees]) for trees in distinct]

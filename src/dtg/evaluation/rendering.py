@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from dtg.evaluation.figures import Bar, bars_by_group
-from dtg.trees.report import number as pluralize
+from dtg.io.messages import pluralize
 
 __all__ = ["pluralize"]  # what counts are written with, from one place
 

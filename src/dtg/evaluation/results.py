@@ -22,11 +22,11 @@ from dtg.evaluation.comparison import other_name
 from dtg.evaluation.contract import Content, Item, Metric, Tables, Task
 from dtg.evaluation.rendering import Block, as_html, as_markdown, as_text
 from dtg.evaluation.storage import SETTINGS
-from dtg.io.files import FORMAT_VERSION, replacing
+from dtg.io.atomic import replacing
+from dtg.io.json_files import FORMAT_VERSION
 from dtg.tables.columns import Column
 from dtg.tables.columns import Row as TableRow
-from dtg.tables.formats import Encoder, format_of
-from dtg.tables.reading import number_in, read_rows
+from dtg.tables.formats import Encoder, format_of, number_in, read_rows
 
 if TYPE_CHECKING:
     import pandas

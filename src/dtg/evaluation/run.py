@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import InputError, UnknownNameError
-from dtg.evaluation.contract import LanguageModel, Task
+from dtg.evaluation.contract import Task
 from dtg.evaluation.models import EvaluatedModel
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.progress import BarProgress
 from dtg.evaluation.results import Results
 from dtg.evaluation.storage import Processes, Progress, Store, compute_stored, joined
 from dtg.evaluation.tasks.registry import TASKS
+from dtg.language_model import LanguageModel
 from dtg.parser import BiaffineParser
 
 

@@ -21,8 +21,9 @@ from typing import Any, TypeVar
 
 import torch.distributed
 
-from dtg.errors import InputError
-from dtg.io.files import differences, replacing
+from dtg.errors import InputError, ResumeError
+from dtg.io.json_files import read_json, write_json
+from dtg.io.settings import describe_changes
 
 Group = TypeVar("Group")
 Rows = list[Any]  # of what JSON can hold
@@ -89,20 +90,16 @@ class Store:
         """Begin, or resume what was begun with the same settings."""
         path = self.folder / SETTINGS
         if path.is_file():
-            try:
-                before = json.loads(path.read_text(encoding="utf-8"))
-            except ValueError as error:
-                raise InputError(f"cannot read {path}: {error}. Remove {self.folder} to begin anew.") from None
-            if differing := differences(before, self.settings):
-                raise InputError(
+            before = read_json(path, f"Remove {self.folder} to start over.")
+            if differing := describe_changes(before, self.settings):
+                raise ResumeError(
                     f"{self.folder} has results with other settings.\n{differing}"
                     "Give the same options again, or name another folder."
                 )
             return
         if any(self.folder.iterdir()):
             raise InputError(f"{self.folder} is not empty, and not a folder of results. Name another, or empty it.")
-        with replacing(path) as temporary:
-            temporary.write_text(json.dumps(self.settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(path, self.settings)
 
     def finished(self) -> dict[int, Rows]:
         """What is there, of all processes there have ever been."""

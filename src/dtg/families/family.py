@@ -14,53 +14,51 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from dtg.errors import InputError
+from dtg.errors import ConfigError
 from dtg.families.lanes import Lanes
 from dtg.families.reading import Reading, read
-from dtg.families.rows import NOTHING, KindCode, LaneRows, Row
-from dtg.io.files import check_choice
-from dtg.transitions.action import Operation
+from dtg.families.rows import Kind, LaneRows, LaneView, Row
+from dtg.io.settings import check_choice
+from dtg.transitions.action import NOTHING, Operation
 from dtg.transitions.lanes import LaneActions, legal
-from dtg.transitions.rules import Derivations
 from dtg.transitions.system import TransitionSystem
-from dtg.trees import DependencyTree
+from dtg.trees.kinds import Tree
 
 ArcRepresentation = Literal["word+arc", "arc", "word"]
-# How a sentence ends: by an arc from <ROOT> like any other (two rows in stack families), or, as in released models, by
-# pop_root: one row that composes <ROOT> with the root word and predicts.
-End = Literal["arc", "pop_root"]
-ENDS: tuple[End, ...] = ("arc", "pop_root")
 ARC_REPRESENTATIONS: tuple[ArcRepresentation, ...] = ("word+arc", "arc", "word")
 
 
 class Family(ABC):
-    """One kind of model in the paper's table."""
+    """One kind of model in the paper's table: a rule, and the transition system whose actions it reads."""
 
-    name: ClassVar[str]
-    doubles_arcs: ClassVar[bool]  # an arc adds two rows, COMPOSE and STACK
-    root_kind: ClassVar[KindCode]  # of the first row
+    has_compose_rows: ClassVar[bool]  # an action that composes adds two rows, COMPOSE and the one that predicts
+    root_kind: ClassVar[Kind]  # of the first row
+    views: ClassVar[tuple[str, ...]]  # the ways in which attention heads may see rows, by name
+    channel_views: ClassVar[tuple[str, ...]] = ()  # those that have an integer for each key, which adds to its score
+    channel_size: ClassVar[int] = 0  # how many values that integer may have
 
-    def __init__(
-        self,
-        *,
-        arc_representation: ArcRepresentation = "word+arc",
-        derivations: Derivations = "canonical",
-        end: End = "arc",
-    ) -> None:
+    def __init__(self, name: str, system: TransitionSystem, *, arc_representation: ArcRepresentation) -> None:
         check_choice("arc_representation", arc_representation, ARC_REPRESENTATIONS)
-        check_choice("end", end, ENDS)
-        self.arc_representation = arc_representation
-        self.system = self.make_system(derivations)
-        if end == "pop_root" and self.system.keeps_right_dependent:
-            raise InputError(f"{self.name} has no pop_root ending; released models of that kind do not exist.")
-        self.end = end
+        self.name, self.system, self.arc_representation = name, system, arc_representation
+        self._reads_on: dict[torch.device, Tensor] = {}
 
-    @abstractmethod
-    def make_system(self, derivations: Derivations) -> TransitionSystem:
-        """The transition system whose actions this family reads."""
+    @classmethod
+    def split_heads(cls, heads: int) -> tuple[int, ...]:
+        """How many attention heads see through each view, where the configuration does not say."""
+        if len(cls.views) > 1:
+            raise ConfigError(
+                f"view_heads is missing: there are {len(cls.views)} views ({', '.join(cls.views)}) and {heads} attention heads;"
+                " say how many heads see through each view."
+            )
+        return (heads,)
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether the family generates trees, rather than words alone."""
+        return self.system.kind is not None
 
     def begin(self, words_left: Tensor, root: int, ids: Tensor | None = None) -> tuple[Lanes, LaneRows]:
-        """Lanes at their start, and the `<ROOT>` row of each, which reads piece `root`.
+        """Lanes at their start, and the `<ROOT>` row of each, which reads subword `root`.
 
         `words_left` (lanes,) is how many words of a known text each lane will generate, or -1. `ids` (lanes,) names the
         first row of each lane; later rows are numbered from there unless `advance` is told otherwise.
@@ -70,14 +68,18 @@ class Family(ABC):
         first = LaneRows(
             kind=self.root_kind,
             predicts=True,
+            second=False,
             present=torch.ones_like(names, dtype=torch.bool),
             id=names,
             piece=torch.full_like(names, root),
-            keys=torch.ones_like(names),
-            attends=names,
-            relative=torch.zeros_like(names),
+            views=tuple(self.first_view(names, view) for view in self.views),
         )
         return lanes, first
+
+    def first_view(self, names: Tensor, view: str) -> LaneView:
+        """What the `<ROOT>` row sees: itself."""
+        channel = torch.zeros_like(names) if view in self.channel_views else None
+        return LaneView(torch.ones_like(names), names, torch.zeros_like(names), channel)
 
     @abstractmethod
     def advance(self, lanes: Lanes, actions: LaneActions, ids: Tensor | None = None) -> tuple[LaneRows, ...]:
@@ -87,51 +89,67 @@ class Family(ABC):
         COMPOSE row, if there is one, and the row that predicts. Fork lanes first to keep the old ones.
         """
 
-    def composes(self, lanes: Lanes, actions: LaneActions) -> Tensor:
+    def composes(self, actions: LaneActions) -> Tensor:
         """(lanes, 1) where these actions add a COMPOSE row before the row that predicts."""
-        return torch.zeros_like(actions.arc)
+        return actions.composes if self.has_compose_rows else torch.zeros_like(actions.composes)
 
-    def represent(self, operation: Tensor, piece: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
-        """What rows read: (operation, piece), with NOTHING where a row does not read it.
+    def rows_added(self, ids: Tensor) -> Tensor:
+        """(actions,) how many rows each action adds."""
+        table = self.system.table.on(ids.device)
+        return (table.rows if self.has_compose_rows else table.adds_row.long())[ids]
 
-        Takes the operation of the action that made the row (NOTHING for the first row), the piece generated or the
-        head's, and whether the action is the last arc. An arc reads its operation, its head, or both, by arc
-        representation; a POP reads itself.
+    def represent(self, ids: Tensor, piece: Tensor) -> tuple[Tensor, Tensor]:
+        """What rows read: (action, subword), with NOTHING where a row does not read it.
+
+        Takes the action that made the row (NOTHING for the first row), and the subword generated or the head's.
         """
-        operation, piece = self.reads(operation, piece)
-        if self.end == "pop_root":
-            operation = torch.where(ends & (operation != NOTHING), int(Operation.POPROOT), operation)
-        return operation, piece
+        if ids.device not in self._reads_on:
+            with torch.inference_mode(False):
+                reads = [self.reads(operation) for operation, _ in self.system.table.entries] + [(False, True)]
+                self._reads_on[ids.device] = torch.tensor(reads, device=ids.device).t()
+        reads_action, reads_piece = self._reads_on[ids.device]
+        return ids.where(reads_action[ids], NOTHING), piece.where(reads_piece[ids], NOTHING)
 
-    def reads(self, operation: Tensor, piece: Tensor) -> tuple[Tensor, Tensor]:
-        """What rows read of the operation that made them and their piece, the last arc being like any other."""
-        arc = (operation == Operation.LEFTARC) | (operation == Operation.RIGHTARC)
-        pop = operation == Operation.POP
-        reads_operation = pop | arc if self.arc_representation != "word" else pop
-        reads_piece = ~pop if self.arc_representation != "arc" else ~(pop | arc)
-        return operation.where(reads_operation, NOTHING), piece.where(reads_piece, NOTHING)
+    def reads(self, operation: Operation) -> tuple[bool, bool]:
+        """Whether a row reads the operation that made it, and whether it reads its subword.
 
-    def legal(self, lanes: Lanes) -> dict[Operation, Tensor]:
-        """For each operation, (lanes, distances): where it is legal now."""
+        A composed row reads its operation, its head's subword, or both, by arc representation; a POP reads itself.
+        """
+        if operation == Operation.GEN:
+            return False, True
+        if operation == Operation.POP:
+            return True, False
+        return self.arc_representation != "word", self.arc_representation != "arc"
+
+    def legal(self, lanes: Lanes) -> Tensor:
+        """(lanes, ids) where each action is legal now."""
         return legal(self.system, lanes.states)
 
     def rows(
         self,
-        tree: DependencyTree,
+        tree: Tree,
         pieces: Sequence[Sequence[str]] | None = None,
         arc_representation: ArcRepresentation | None = None,
     ) -> tuple[Row, ...]:
-        """Every row of one sentence. `pieces` are those of each word; without them a word is one piece."""
+        """Every row of one sentence.
+
+        Args:
+            tree: of the kind that the family's transition system builds.
+            pieces: the subwords of each word; without them a word is one subword.
+            arc_representation: another one than the family's own.
+
+        Returns:
+            The rows in order, as `dtg inspect` shows them.
+        """
         return self.read(tree, pieces, arc_representation).rows
 
     def read(
         self,
-        tree: DependencyTree,
+        tree: Tree,
         pieces: Sequence[Sequence[str]] | None = None,
         arc_representation: ArcRepresentation | None = None,
     ) -> Reading:
         """The rows with the derivation that they come from."""
         if arc_representation is None or arc_representation == self.arc_representation:
             return read(self, tree, pieces)
-        family = type(self)(arc_representation=arc_representation, derivations=self.system.derivations, end=self.end)
-        return read(family, tree, pieces)
+        return read(type(self)(self.name, self.system, arc_representation=arc_representation), tree, pieces)

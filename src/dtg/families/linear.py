@@ -1,7 +1,7 @@
 """Families that read actions as a plain sequence (Transformer-XL): every row attends to all rows before it.
 
-Nothing is popped and arcs are not doubled; an operation is read alone, without its head. Relative positions are
-distances, without a limit.
+Nothing is popped and nothing is composed; an operation is read alone, without its head. Relative positions are distances,
+without a limit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from dtg.families.family import Family
 from dtg.families.lanes import Lanes
-from dtg.families.rows import NOTHING, KindCode, LaneRows
+from dtg.families.rows import Kind, LaneRows, LaneView
 from dtg.transitions.action import Operation
 from dtg.transitions.lanes import LaneActions
 
@@ -21,8 +21,9 @@ from dtg.transitions.lanes import LaneActions
 class LinearFamily(Family):
     """Turns each action into one row."""
 
-    doubles_arcs: ClassVar[bool] = False
-    root_kind: ClassVar[KindCode] = KindCode.LINEAR
+    has_compose_rows: ClassVar[bool] = False
+    root_kind: ClassVar[Kind] = Kind.LINEAR
+    views: ClassVar[tuple[str, ...]] = ("all",)
 
     def advance(self, lanes: Lanes, actions: LaneActions, ids: Tensor | None = None) -> tuple[LaneRows, ...]:
         lanes.make_room()
@@ -34,18 +35,17 @@ class LinearFamily(Family):
         lanes.next_id = lanes.next_id + actions.adds_row
         columns = torch.arange(lanes.rows.shape[1], device=own.device)
         rows = LaneRows(
-            kind=KindCode.LINEAR,
+            kind=Kind.LINEAR,
             predicts=True,
+            second=False,
             present=actions.adds_row,
             id=names,
             piece=actions.piece,
-            keys=own + 1,
-            attends=lanes.rows,
-            relative=own - columns,
+            views=(LaneView(keys=own + 1, attends=lanes.rows, relative=own - columns),),
         )
         return (rows,)
 
-    def reads(self, operation: Tensor, piece: Tensor) -> tuple[Tensor, Tensor]:
-        """A row reads a piece or an operation, never both, whatever the arc representation."""
-        reads_operation = operation > Operation.GEN
-        return operation.where(reads_operation, NOTHING), piece.where(~reads_operation, NOTHING)
+    def reads(self, operation: Operation) -> tuple[bool, bool]:
+        """A row reads a subword or an operation, never both, whatever the arc representation."""
+        generates = operation == Operation.GEN
+        return not generates, generates

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dtg.errors import InputError
 from dtg.families.rows import Kind, Row
-from dtg.pictures import picture
+from dtg.io.pictures import picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""Rows in words: one tree in, `Row` objects for people out. They come from the same packed rows that training reads."""
+"""Rows in words: `Row` objects of one tree for people, made from the same packed rows that training reads."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from dataclasses import asdict, dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from dtg.families.packing import PackedRows, pack
-from dtg.families.rows import NOTHING, Kind, KindCode, Row
-from dtg.io.files import FORMAT_VERSION
-from dtg.transitions.action import Action, Operation
-from dtg.transitions.batch import ActionBatch, SentenceBatch
-from dtg.trees import DependencyTree
+import torch
+
+from dtg.families.packing import PackedRows, PackedView, pack
+from dtg.families.rows import KINDS, Row, RowView
+from dtg.io.json_files import FORMAT_VERSION
+from dtg.transitions.action import NOTHING, ROLES, Action, Operation, describe
+from dtg.transitions.batch import ActionBatch, SentenceBatch, check_pieces
+from dtg.trees.kinds import Tree
+from dtg.trees.tree import DependencyTree
 
 if TYPE_CHECKING:
     from dtg.families.family import Family
@@ -25,93 +28,94 @@ class Reading:
     """One sentence as one family reads it: the derivation and every row."""
 
     family: str
-    tree: DependencyTree
+    tree: Tree
     actions: tuple[str, ...]
     rows: tuple[Row, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
+        heads = {"heads": list(self.tree.heads)} if isinstance(self.tree, DependencyTree) else {}
+        rows = [asdict(row) for row in self.rows]
+        for row in rows:
+            if not row["views"]:
+                del row["views"]
         return {
             "format_version": FORMAT_VERSION,
             "family": self.family,
             "words": list(self.tree.words),
-            "heads": list(self.tree.heads),
+            **heads,
             "actions": list(self.actions),
-            "rows": [asdict(row) for row in self.rows],
+            "rows": rows,
         }
 
 
-def read(family: Family, tree: DependencyTree, pieces: Sequence[Sequence[str]] | None = None) -> Reading:
-    """Every row of one sentence. `pieces` are those of each word; without them a word is one piece."""
+def read(family: Family, tree: Tree, pieces: Sequence[Sequence[str]] | None = None) -> Reading:
+    """Every row of one sentence. `pieces` are the subwords of each word; without them a word is one subword."""
     family.system.check(tree)
     split = [[word] for word in tree.words] if pieces is None else pieces
+    check_pieces(tree.words, split)
     batch = SentenceBatch.of([tree], [numbered(split)])
     actions = family.system.derive(batch)
     return in_words(family, tree, split, pack(family, actions, root=0), actions, 0)
 
 
 def numbered(split: Sequence[Sequence[str]]) -> list[list[int]]:
-    """A sentence's pieces as numbers, from 1 in the order they come; 0 is `<ROOT>`."""
+    """A sentence's subwords as numbers, from 1 in the order they come; 0 is `<ROOT>`."""
     numbers = count(1)
     return [[next(numbers) for _ in word] for word in split]
 
 
 def in_words(
     family: Family,
-    tree: DependencyTree,
+    tree: Tree,
     split: Sequence[Sequence[str]],
     packed: PackedRows,
     actions: ActionBatch,
     sentence: int,
 ) -> Reading:
-    """One sentence of a pack whose pieces are `numbered`."""
+    """One sentence of a pack whose subwords are `numbered`."""
     names = [ROOT_PIECE, *(piece for word in split for piece in word)]
-    shows_distance = family.system.distances != (None,)
+    known = family.system.table.actions
     first_action, end = actions.offsets[sentence : sentence + 2].tolist()
     derivation = tuple(
-        action_in_words(operation, piece, distance if shows_distance else None, names)
-        for operation, piece, distance in zip(
-            actions.operation[first_action:end].tolist(),
-            actions.piece[first_action:end].tolist(),
-            actions.distance[first_action:end].tolist(),
-            strict=True,
+        str(known[number] if piece == NOTHING else Action(Operation.GEN, names[piece]))
+        for number, piece in zip(
+            actions.id[first_action:end].tolist(), actions.piece[first_action:end].tolist(), strict=True
         )
     )
     first, last = packed.offsets[sentence : sentence + 2].tolist()
-    place = slice(first, last)
-    columns = (packed.kind, packed.operation, packed.piece, packed.distance, packed.target, packed.keys)
+    columns = (packed.kind, packed.action, packed.piece, packed.target, packed.second)
     rows = []
-    for index, (kind, operation, piece, distance, target, keys, attends, relative) in enumerate(
-        zip(*(column[place].tolist() for column in (*columns, packed.attends, packed.relative)), strict=True)
+    for index, (kind, action, piece, target, second) in enumerate(
+        zip(*(column[first:last].tolist() for column in columns), strict=True)
     ):
-        pairs = sorted(zip((key - first for key in attends[:keys]), relative[:keys], strict=True))
+        operation = () if action == NOTHING else (read_action(known[action], second),)
+        views = tuple(
+            view_of_row(name, view, first + index, first) for name, view in zip(family.views, packed.views, strict=True)
+        )
         rows.append(
             Row(
                 index=index,
-                reads=reads(kind, operation, piece, distance if shows_distance else None, names),
-                kind=Kind[KindCode(kind).name],
-                attends=tuple(key for key, _ in pairs),
-                relative=tuple(position for _, position in pairs),
+                reads=operation if piece == NOTHING else (*operation, names[piece]),
+                kind=KINDS[kind],
+                attends=views[0].attends,
+                relative=views[0].relative,
                 predicts=None if target == NOTHING else derivation[target - first_action],
+                views=views if len(views) > 1 or views[0].channel is not None else (),
             )
         )
     return Reading(family.name, tree, derivation, tuple(rows))
 
 
-def action_in_words(code: int, piece: int, distance: int | None, names: Sequence[str]) -> str:
-    operation = Operation(code)
-    arc = operation in (Operation.LEFTARC, Operation.RIGHTARC)
-    return str(Action(operation, names[piece] if operation == Operation.GEN else None, distance if arc else None))
+def view_of_row(name: str, view: PackedView, row: int, first: int) -> RowView:
+    """What one row sees, in the order of rows; `first` is the first row of its sentence."""
+    keys = int(view.keys[row])
+    attends, order = torch.sort(view.attends[row, :keys] - first)
+    channel = None if view.channel is None else tuple(view.channel[row, :keys][order].tolist())
+    return RowView(name, tuple(attends.tolist()), tuple(view.relative[row, :keys][order].tolist()), channel)
 
 
-def reads(kind: int, operation: int, piece: int, distance: int | None, names: Sequence[str]) -> tuple[str, ...]:
-    """What a row reads: the operation, the piece, or both. The second row of an arc is marked with a 2."""
-    parts = []
-    if operation != NOTHING:
-        name = Operation(operation).name
-        if operation in (Operation.LEFTARC, Operation.RIGHTARC):
-            name += ("2" if kind == KindCode.STACK else "") + ("" if distance is None else f"[{distance}]")
-        parts.append(name)
-    if piece != NOTHING:
-        parts.append(names[piece])
-    return tuple(parts)
+def read_action(action: Action, second: bool) -> str:
+    """An operation as a row reads it. The second row of one that composes is marked with a 2."""
+    composes = ROLES[action.operation].composes
+    return describe(action.operation.name + ("2" if second and composes else ""), action.argument)

@@ -1,18 +1,16 @@
 """Rows: what a decoder reads, position by position (paper, Figure 2).
 
-A row reads a word piece, an operation, or both; attends to earlier rows and itself, each at a relative position; and
-predicts the next action, or nothing. `Row` is one such row for people; `LaneRows` is what one action adds to many lanes.
+A row reads a subword, an operation, or both; sees earlier rows through one or more *views*, each row at a relative position;
+and predicts the next action, or nothing. `Row` is one such row for people; `LaneRows` is what one action adds to many lanes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import NamedTuple
 
 from torch import Tensor
-
-NOTHING = -1  # in place of a piece, an operation or an attended row
 
 
 class Kind(StrEnum):
@@ -23,19 +21,28 @@ class Kind(StrEnum):
     POPSTACK = "POPSTACK"  # to what a POP leaves on the stack
     LINEAR = "LINEAR"  # to all earlier rows
 
+    @property
+    def code(self) -> int:
+        """The number that tensors hold for it."""
+        return KINDS.index(self)
 
-class KindCode(IntEnum):
-    """The same kinds as tensors hold them."""
 
-    STACK = 0
-    COMPOSE = 1
-    POPSTACK = 2
-    LINEAR = 3
+KINDS = tuple(Kind)
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """The rows that one view shows, the relative position of each, and what the view's channel says of each, if it has one."""
+
+    name: str
+    attends: tuple[int, ...]
+    relative: tuple[int, ...]
+    channel: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row, in words. `attends` is in ascending order, `relative` goes with it."""
+    """One row. `attends` and `relative` are what the first view shows; `views` has all of them where there are several."""
 
     index: int
     reads: tuple[str, ...]
@@ -43,19 +50,28 @@ class Row:
     attends: tuple[int, ...]
     relative: tuple[int, ...]
     predicts: str | None
+    views: tuple[RowView, ...] = ()
+
+
+class LaneView(NamedTuple):
+    """What rows of many lanes see through one view. Tables share memory with the lanes: use them before the next `advance`."""
+
+    keys: Tensor  # (lanes, 1) how many rows are visible
+    attends: Tensor  # (lanes, width) row ids, as many as `keys` says; the rest has no meaning
+    relative: Tensor  # (lanes, width)
+    channel: Tensor | None = None  # (lanes, width) an integer for each key that adds to its score
 
 
 class LaneRows(NamedTuple):
     """Rows that one action adds, at most one for each lane; where `present` is false, the rest has no meaning.
 
-    All but the last two are columns, (lanes, 1). Tables share memory with the lanes: use them before the next `advance`.
+    Tensors are columns, (lanes, 1).
     """
 
-    kind: KindCode  # of all of them; after a POP, STACK is POPSTACK
+    kind: Kind  # of all of them; after a POP, STACK is POPSTACK
     predicts: bool  # these rows predict the next action
+    second: bool  # where the action composes, these are its second rows
     present: Tensor  # bool
     id: Tensor
-    piece: Tensor  # the piece generated, or the head's
-    keys: Tensor  # how many rows it attends to, itself included
-    attends: Tensor  # (lanes, width) row ids, as many as `keys` says, the row's own last; the rest has no meaning
-    relative: Tensor  # (lanes, width)
+    piece: Tensor  # the subword generated, or the head's
+    views: tuple[LaneView, ...]  # in the order of the family's `views`

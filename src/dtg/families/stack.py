@@ -21,7 +21,7 @@ from torch import Tensor
 
 from dtg.families.family import Family
 from dtg.families.lanes import Lanes
-from dtg.families.rows import KindCode, LaneRows
+from dtg.families.rows import Kind, LaneRows, LaneView
 from dtg.transitions.lanes import Change, LaneActions
 
 DEEPEST = 62  # relative positions beyond are taken for this one: with -1 that makes 64
@@ -30,60 +30,41 @@ DEEPEST = 62  # relative positions beyond are taken for this one: with -1 that m
 class StackFamily(Family):
     """Turns actions into rows by a stack; the transition system says which items each action joins or removes."""
 
-    doubles_arcs: ClassVar[bool] = True
-    root_kind: ClassVar[KindCode] = KindCode.STACK
+    has_compose_rows: ClassVar[bool] = True
+    root_kind: ClassVar[Kind] = Kind.STACK
+    views: ClassVar[tuple[str, ...]] = ("stack",)
 
     def advance(self, lanes: Lanes, actions: LaneActions, ids: Tensor | None = None) -> tuple[LaneRows, ...]:
         lanes.make_room()
         change = lanes.states.change(actions)
-        done, actions = actions, self._rows_of_actions(actions, change)
         composed = lanes.next_id if ids is None else ids[:, :1]
-        predicting = lanes.next_id + actions.arcs if ids is None else ids[:, 1:]
+        predicting = lanes.next_id + actions.composed if ids is None else ids[:, 1:]
         piece = torch.where(actions.generates, actions.piece, lanes.piece.gather(1, change.head))
         start = lanes.start.gather(1, change.lower)  # where the rows begin that an arc or POP takes away
 
         compose = self._compose(lanes, actions, change, start, composed, piece)
         self._change_stack(lanes, actions, change, start, composed, predicting, piece)
-        lanes.states.apply(done, change)
+        lanes.states.apply(actions, change)
         lanes.next_id = lanes.next_id + actions.rows_added
         return compose, self._predict(lanes, actions, change, predicting, piece)
-
-    def composes(self, lanes: Lanes, actions: LaneActions) -> Tensor:
-        return self._rows_of_actions(actions, lanes.states.change(actions)).arc
-
-    def _rows_of_actions(self, actions: LaneActions, change: Change) -> LaneActions:
-        """The actions as far as rows go: where sentences end by pop_root, that is one row on top of what it composes."""
-        if self.end != "pop_root":
-            return actions
-        ends = actions.right & (change.head == 0)
-        return actions._replace(
-            arc=actions.arc & ~ends,
-            arcs=actions.arcs - ends.long(),
-            removes=actions.removes & ~ends,
-            rows_added=actions.rows_added - ends.long(),
-        )
 
     def _compose(
         self, lanes: Lanes, actions: LaneActions, change: Change, start: Tensor, ids: Tensor, piece: Tensor
     ) -> LaneRows:
-        """The COMPOSE rows of lanes whose action is an arc."""
-        absorbed = (lanes.size - start) * actions.arcs  # rows, the head's included
+        """The COMPOSE rows of lanes whose action composes."""
+        absorbed = (lanes.size - start) * actions.composed  # rows, the head's included
         width = int(absorbed.max()) + 1 if len(lanes) else 1
         lanes.rows.scatter_(1, lanes.size, ids)
         lanes.item.scatter_(1, lanes.size, change.head)
         columns = torch.arange(width, device=ids.device)
-        # Lanes without an arc, and places past a lane's own rows, look at what does not matter but must exist.
+        # Lanes that compose nothing, and places past a lane's own rows, look at what does not matter but must exist.
         places = (start + columns).clamp(max=lanes.rows.shape[1] - 1)
-        return LaneRows(
-            kind=KindCode.COMPOSE,
-            predicts=False,
-            present=actions.arc,
-            id=ids,
-            piece=piece,
+        view = LaneView(
             keys=absorbed + 1,
             attends=lanes.rows.gather(1, places),
             relative=-(lanes.item.gather(1, places) != change.head).long(),
         )
+        return LaneRows(Kind.COMPOSE, False, False, present=actions.composes, id=ids, piece=piece, views=(view,))
 
     def _change_stack(
         self,
@@ -96,13 +77,13 @@ class StackFamily(Family):
         piece: Tensor,
     ) -> None:
         """Take away what the action removes, put in what it adds, and write the predicting row on the top or above it."""
-        size = torch.where(actions.removes, start + actions.arcs, lanes.size + actions.generated)
-        lanes.start.scatter_(1, change.lower, torch.where(actions.starts_word, lanes.size, start))
+        size = torch.where(actions.removes, start + actions.composed, lanes.size + actions.pushed)
+        lanes.start.scatter_(1, change.lower, torch.where(actions.starts_item, lanes.size, start))
         if change.keeps_top is not None:
             size, piece = self._move_top_down(lanes, actions, change, change.keeps_top, size, piece)
         lanes.piece.scatter_(1, change.lower, piece)
-        above = torch.where(actions.generates, lanes.size, size)
-        place = torch.where(actions.arc, start, above)
+        above = torch.where(actions.pushes, lanes.size, size)
+        place = torch.where(actions.composes, start, above)
         lanes.rows.scatter_(1, place, composed)
         lanes.item.scatter_(1, place, change.lower)
         lanes.rows.scatter_(1, above, predicting)
@@ -127,22 +108,18 @@ class StackFamily(Family):
         lanes.start.scatter_(1, new_top, torch.where(stays, to, lanes.start.gather(1, new_top)))
         lanes.piece.scatter_(1, new_top, torch.where(stays, top_piece, lanes.piece.gather(1, new_top)))
         size = torch.where(stays, to + count, to)
-        return size, torch.where(
-            actions.pop, top_piece, piece
-        )  # a POP puts nothing in: the top itself is at `lower` now
+        # A POP puts nothing in: the top itself is at `lower` now.
+        return size, torch.where(actions.puts_in, piece, top_piece)
+
+    def positions(self, lanes: Lanes, change: Change) -> Tensor:
+        """(lanes, width) of every row on the stack: how many items are above its own. Families may count otherwise."""
+        return change.new_top - lanes.item
 
     def _predict(self, lanes: Lanes, actions: LaneActions, change: Change, ids: Tensor, piece: Tensor) -> LaneRows:
         """The rows that predict: they attend to the stack as it is now, and to themselves."""
-        relative = change.new_top - lanes.item
+        relative = self.positions(lanes, change)
         if lanes.rows.shape[1] > DEEPEST:  # only then can an item be that deep
             relative = relative.clamp(max=DEEPEST)
-        return LaneRows(
-            kind=KindCode.STACK,
-            predicts=True,
-            present=actions.adds_row,
-            id=ids,
-            piece=piece,
-            keys=lanes.size + ~actions.generates,  # a row that is not pushed attends to itself as well
-            attends=lanes.rows,
-            relative=relative,
-        )
+        # A row that is not pushed attends to itself as well.
+        view = LaneView(keys=lanes.size + ~actions.pushes, attends=lanes.rows, relative=relative)
+        return LaneRows(Kind.STACK, True, True, present=actions.adds_row, id=ids, piece=piece, views=(view,))

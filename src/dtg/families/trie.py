@@ -1,8 +1,8 @@
-"""Many derivations as a trie: equal beginnings in, their rows once out.
+"""Many derivations as a prefix trie: the rows of equal prefixes are made once.
 
-Derivations are put in order, so that each shares its longest beginning with the one before it. What is left of each, its
-*fresh* actions, adds rows; everything earlier has its rows already. Rows stand in that order too: neighbours attend to
-much the same rows.
+Derivations are sorted, so that each shares its longest prefix with the one before it. What is left of each, its *fresh*
+actions, adds rows; everything earlier has its rows already. Rows stand in that order too: neighbours attend to much the
+same rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from dtg.families.packing import Folded, PackedRows, rows_added
+from dtg.families.packing import Folded, PackedRows
 from dtg.transitions.batch import ActionBatch, offsets
 from dtg.transitions.lanes import LaneActions
 
@@ -28,7 +28,7 @@ class Trie:
 
     packed: PackedRows
     row: Tensor  # (fresh actions,) the row that predicts it
-    action: Tensor  # (fresh actions,) the action, as a place in the ActionBatch
+    action: Tensor  # (fresh actions,) the action, as an index in the ActionBatch
     path: Tensor  # (derivations, longest) the fresh action that stands for each action; -1 past the end
 
     def totals(self, log_probability: Tensor) -> Tensor:
@@ -39,8 +39,7 @@ class Trie:
 
 def action_codes(actions: ActionBatch) -> Tensor:
     """(actions,) a number for each action, equal where actions are."""
-    code = ((actions.piece + 1) * 2 + actions.starts_word) * 1024 + actions.distance
-    return code * 8 + actions.operation
+    return ((actions.piece + 1) * 2 + actions.starts_word) * (actions.id.max() + 1) + actions.id
 
 
 def in_order(actions: ActionBatch) -> tuple[list[int], list[int]]:
@@ -69,13 +68,13 @@ def pack_trie(family: Family, actions: ActionBatch, order: Sequence[int], shared
     column = torch.arange(longest, device=device)
     number = torch.arange(len(order), device=device)[:, None]
     fresh = (column >= skipped[:, None]) & (column < lengths[:, None])  # (derivations, longest)
-    place = (first[:, None] + column).clamp(max=len(actions.operation) - 1)  # in the ActionBatch
+    place = (first[:, None] + column).clamp(max=len(actions.id) - 1)  # in the ActionBatch
 
     # Whose fresh action stands for an action: the last derivation, up to this one, whose fresh part had begun by then.
     owner = torch.where(column >= skipped[:, None], number, -1).cummax(0).values
     edge = offsets(fresh.sum(1))[:-1][:, None] + column - skipped[:, None]  # of fresh actions, counted one by one
     path = torch.where(column < lengths[:, None], edge.gather(0, owner), -1)
-    adds = rows_added(family, actions)[place].masked_fill(~fresh, 0)
+    adds = family.rows_added(actions.id)[place].masked_fill(~fresh, 0)
     next_row = 1 + adds.flatten().cumsum(0).view_as(adds)  # after each fresh action; <ROOT> is row 0
     predicting = torch.cat([torch.zeros_like(number), next_row[:, :-1] - 1], dim=1)  # before it, in its own derivation
     before = owner[:, :1].new_zeros(len(order), 1)
@@ -83,7 +82,7 @@ def pack_trie(family: Family, actions: ActionBatch, order: Sequence[int], shared
     row = torch.where(column > 0, predicting.gather(0, owner_before), 0)
 
     total = int(next_row[-1, -1])
-    folded = Folded(total, device)
+    folded = Folded(family, total, device)
     begins = next_row[:, -1] - adds.sum(1)  # each derivation's first row
     acts = fresh & (column < lengths[:, None] - 1)  # <END> adds no rows
     with torch.inference_mode():
@@ -96,11 +95,7 @@ def pack_trie(family: Family, actions: ActionBatch, order: Sequence[int], shared
         parent = torch.where(steps > 0, rank[owner_before[who, steps], (steps - 1).clamp(min=0)], 0)
         places = place[who, steps]
         by_step = LaneActions.steps(
-            actions.operation[places],
-            actions.piece[places],
-            actions.starts_word[places],
-            actions.distance[places],
-            counts,
+            family.system.table, actions.id[places], actions.piece[places], actions.starts_word[places], counts
         )
         starts = torch.split((skipped[who] == steps)[:, None], counts)
         firsts = torch.split(begins[who][:, None], counts)
@@ -109,5 +104,5 @@ def pack_trie(family: Family, actions: ActionBatch, order: Sequence[int], shared
             lanes = lanes.fork(from_)
             lanes.next_id = torch.where(begin, at, lanes.next_id)
             folded.add(family.advance(lanes, step), now, lanes.states.features())
-    packed = folded.packed(family, actions, torch.tensor([0, total], device=device), first[:1])
+    packed = folded.packed(actions, torch.tensor([0, total], device=device), first[:1])
     return Trie(packed, row[fresh], place[fresh], path)

@@ -1,1 +1,1 @@
-"""Files: atomic writes, and trained models on disk."""
+"""Files and settings: atomic writes, hashes, compressed text, JSON, saved models, pictures, checked configurations."""

@@ -1,8 +1,7 @@
-"""Trained things on disk, language models and parsers: folders with config.json, model.safetensors and more. No pickle."""
+"""Trained language models and parsers on disk: folders with config.json, model.safetensors and more. No pickle."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,18 +12,19 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from dtg.errors import CheckpointError
-from dtg.io.files import CONFIG, FORMAT_VERSION, WEIGHTS, replacing
+from dtg.io.atomic import replacing
+from dtg.io.json_files import CONFIG, FORMAT_VERSION, WEIGHTS, read_json
 
 
 def save_weights(module: nn.Module, folder: Path) -> None:
-    """All parameters and buffers, whole or not at all."""
+    """Write all parameters and buffers, atomically."""
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in module.state_dict().items()}
     with replacing(folder / WEIGHTS) as temporary:
         save_file(weights, temporary, metadata={"format_version": str(FORMAT_VERSION)})
 
 
 def load_weights(module: nn.Module, folder: Path) -> None:
-    """What `save_weights` wrote, into a module of the same shape."""
+    """Read what `save_weights` wrote into a module of the same shape."""
     try:
         module.load_state_dict(load_file(folder / WEIGHTS))
     except (OSError, SafetensorError, RuntimeError) as error:
@@ -32,21 +32,17 @@ def load_weights(module: nn.Module, folder: Path) -> None:
 
 
 def write_config(content: Mapping[str, Any], folder: Path) -> None:
-    """Comes last: it is what makes the folder one of ours."""
+    """Write config.json. It comes last: a folder that has it is complete."""
     with replacing(folder / CONFIG) as temporary:
         text = json.dumps({"format_version": FORMAT_VERSION, **content}, indent=2)
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def read_json(folder: Path, missing: str) -> Any:
-    """What config.json holds, whatever it is; `missing` is said where there is none."""
-    path = folder / CONFIG
-    if not path.is_file():
+def read_saved_config(folder: Path, missing: str) -> Any:
+    """What config.json holds, whatever it is; `missing` is the message where there is none."""
+    if not (folder / CONFIG).is_file():
         raise CheckpointError(missing)
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise CheckpointError(f"cannot read {path}: {error}") from None
+    return read_json(folder / CONFIG, error=CheckpointError)
 
 
 def check_config(content: Any, folder: Path, keys: Iterable[str], whose: str) -> dict[str, Any]:
@@ -60,13 +56,3 @@ def check_config(content: Any, folder: Path, keys: Iterable[str], whose: str) ->
             f"{path} has format_version {version}; this dtg reads {FORMAT_VERSION}. Install one that fits."
         )
     return content
-
-
-def hash_of(paths: Iterable[Path]) -> str:
-    """What identifies files: a hash of their names and contents; those that are not there do not count."""
-    digest = hashlib.sha256()
-    for path in paths:
-        if path.is_file():
-            with path.open("rb") as file:
-                digest.update(f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
-    return digest.hexdigest()

@@ -1,19 +1,33 @@
-"""Attention with relative positions (Transformer-XL; paper, section 3.2): rows and who attends to whom in, rows out.
+"""Attention with relative positions (Transformer-XL; paper, section 3.2), in groups of heads that see through different views.
 
 The score of a key is how well its content fits (with bias u) plus how well its position fits (with bias v). There are two
-ways to find keys: among the rows of the same batch (`layout.py`), and among stored rows by their number (`reach.py`).
+ways to find keys: among the rows of the same batch (`packed_keys.py`), and in a KV cache by row number (`cached_keys.py`).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
+from dtg.families import Family
 from dtg.model.config import ModelConfig
 from dtg.model.positions import sinusoids
+
+
+@dataclass(frozen=True, slots=True)
+class HeadGroup:
+    """Consecutive attention heads, from `first` up to `stop`, that see rows through one view."""
+
+    view: int
+    first: int
+    stop: int
+
+
+HeadGroups = tuple[HeadGroup, ...]  # of one layer: all of its heads, in order
 
 
 class Projected(NamedTuple):
@@ -23,6 +37,20 @@ class Projected(NamedTuple):
     position: Tensor  # (rows, heads, head width) queries for positions
     keys_values: Tensor  # (rows, 2, heads, head width)
     encoded: Tensor  # (heads, head width, positions) what positions look like to queries
+    channel: Tensor | None = None  # (head width, channel values) what the values of a view's channel look like to them
+
+    def of_heads(self, group: HeadGroup) -> Projected:
+        """The same of a group of heads."""
+        if group.first == 0 and group.stop == self.content.shape[1]:
+            return self
+        heads = slice(group.first, group.stop)
+        return Projected(
+            self.content[:, heads],
+            self.position[:, heads],
+            self.keys_values[:, :, heads],
+            self.encoded[heads],
+            self.channel,
+        )
 
 
 class LayerKeys(Protocol):
@@ -31,7 +59,7 @@ class LayerKeys(Protocol):
     @property
     def skip(self) -> int: ...
 
-    def mix(self, projected: Projected) -> Tensor:
+    def attend(self, projected: Projected) -> Tensor:
         """(rows, heads x head width) for each row, what it attends to, weighted. Those to skip have no queries."""
 
 
@@ -55,15 +83,16 @@ class PositionBiases(nn.Module):
 
 
 class RelativeAttention(nn.Module):
-    """One layer's attention, without normalisation and residual."""
+    """One layer's attention, without normalisation and residual. `channel_size` is the number of values of a channel."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, channel_size: int = 0) -> None:
         super().__init__()
         self.heads, self.head_width = config.attention_heads, config.head_width
         inner = self.heads * self.head_width
         self.queries_keys_values = nn.Linear(config.width, 3 * inner, bias=False)
         self.positions = nn.Linear(config.width, inner, bias=False)
-        self.output = nn.Linear(inner, config.width, bias=False)
+        self.output = nn.Linear(inner, config.width, bias=config.attention_output_bias)
+        self.channel = nn.Embedding(channel_size, self.head_width) if channel_size else None
 
     def forward(self, rows: Tensor, keys: LayerKeys, biases: PositionBiases, encoded: Tensor) -> Tensor:
         """`encoded` (positions, width) are the sinusoids of the positions that occur. Rows to skip have no output."""
@@ -74,9 +103,22 @@ class RelativeAttention(nn.Module):
             position=query + biases.position / math.sqrt(self.head_width),
             keys_values=parts[:, 1:],
             encoded=self.positions(encoded).view(-1, self.heads, self.head_width).permute(1, 2, 0),
+            channel=None if self.channel is None else self.channel.weight.to(query.dtype).t(),
         )
-        output: Tensor = self.output(keys.mix(projected))
+        output: Tensor = self.output(keys.attend(projected))
         return output
+
+
+def head_groups(config: ModelConfig, family: type[Family]) -> tuple[HeadGroups, ...]:
+    """The groups of heads of every layer: as many heads for each view as the configuration says, or the family."""
+    counts = config.view_heads or family.split_heads(config.attention_heads)
+    groups, first = [], 0
+    for view, count in enumerate(counts):
+        if count:
+            groups.append(HeadGroup(view, first, first + count))
+        first += count
+    assert first == config.attention_heads and len(counts) == len(family.views)
+    return (tuple(groups),) * config.layers
 
 
 def encode_positions(keys: Keys, like: Tensor, width: int) -> Tensor:

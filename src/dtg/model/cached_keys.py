@@ -1,4 +1,4 @@
-"""Attention to stored rows by their number: what each new row attends to in, blocks of rows with the keys they share out.
+"""Attention to rows in a KV cache, by their numbers: rows in blocks, each with the keys that its rows share.
 
 Rows that stand together (hypotheses of one sentence, neighbours in a trie) attend to much the same rows. A block of them
 is multiplied with all keys that any of them needs; each row then picks its own scores. That costs far less than gathering
@@ -8,68 +8,97 @@ with as many places for keys as the one that needs most.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from dtg.model.attention import Projected
+from dtg.model.attention import HeadGroup, HeadGroups, Projected
 
 BLOCK_ROWS = 16  # enough work at once, few keys that only other rows need
 BLOCKS_TOGETHER = 32  # bounds the memory for the keys of a large pass
 
 # Takes the number of a layer and what it made of the new rows, (rows, 2, heads, head width) keys and values; gives the
-# table of all stored rows of that layer, the new ones included, in the same form.
+# table of all cached rows of that layer, the new ones included, in the same form.
 Store = Callable[[int, Tensor], Tensor]
 
 
 @dataclass(frozen=True, slots=True)
-class ReachBlocks:
+class VisibleRows:
+    """What new rows see through one view."""
+
+    attends: Tensor  # (rows, width) numbers of cached rows, of which the first `keys` hold
+    relative: Tensor  # (rows, width)
+    keys: Tensor  # (rows,)
+    channel: Tensor | None = None  # (rows, width)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyBlocks:
     """Some consecutive rows in blocks; the last block may be filled up. Each block's last key only fills places."""
 
     first: int
     rows: int  # without those that fill the last block
-    keys: Tensor  # (blocks, keys) numbers of stored rows
+    keys: Tensor  # (blocks, keys) numbers of cached rows
     place: Tensor  # (blocks x BLOCK_ROWS, width) which of its block's keys each row attends to
-    position: Tensor  # (same) at which of the reach's positions; one past the last where a place is not used
+    position: Tensor  # (same) at which of the occurring positions; one past the last where a place is not used
+    channel: Tensor | None  # (same)
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class CachedKeys:
     """What new rows attend to. `positions` are the relative positions that occur; the last layer may skip the first rows."""
 
-    blocks: tuple[ReachBlocks, ...]
+    views: tuple[tuple[KeyBlocks, ...], ...]
     positions: Tensor
+    groups: tuple[HeadGroups, ...]  # of every layer
     store: Store
     skip: int
 
     @classmethod
-    def of(cls, attends: Tensor, relative: Tensor, count: Tensor, store: Store, skip: int = 0) -> Reach:
-        """From (rows, width) numbers of stored rows and their relative positions, of which the first `count` (rows,) hold."""
-        width = int(count.max())
-        attends, relative = attends[:, :width].long(), relative[:, :width].long()
-        unused = torch.arange(width, device=count.device) >= count[:, None]
-        relative = relative.masked_fill(unused, 0)
-        lowest, highest = int(relative.min()), int(relative.max())
-        positions = torch.arange(lowest, highest + 1, device=count.device)
-        position = (relative - lowest).masked_fill(unused, len(positions))
-        together = BLOCK_ROWS * BLOCKS_TOGETHER
-        blocks = []
-        for start, stop in ((0, skip), (skip, len(attends))):  # rows to skip attend to little: no need for all columns
-            widest = int(count[start:stop].max()) if stop > start else 0
-            for first in range(start, stop, together):
-                some = slice(first, min(first + together, stop)), slice(widest)
-                blocks.append(blocks_of(first, attends[some], position[some], len(positions)))
-        return cls(tuple(blocks), positions, store, skip)
+    def of(
+        cls, views: Sequence[VisibleRows], groups: tuple[HeadGroups, ...], store: Store, skip: int = 0
+    ) -> CachedKeys:
+        """From what new rows see through each view."""
+        views = [cut(view) for view in views]
+        lowest = min(int(view.relative.min()) for view in views)
+        highest = max(int(view.relative.max()) for view in views)
+        positions = torch.arange(lowest, highest + 1, device=views[0].keys.device)
+        blocks = tuple(blocks_of_view(view, lowest, len(positions), skip) for view in views)
+        return cls(blocks, positions, groups, store, skip)
 
-    def of_layer(self, layer: int, last: bool) -> LayerReach:
-        return LayerReach(self, layer, self.skip if last else 0)
+    def of_layer(self, layer: int, last: bool) -> LayerCachedKeys:
+        return LayerCachedKeys(self, layer, self.skip if last else 0)
 
 
-def blocks_of(first: int, attends: Tensor, position: Tensor, unused: int) -> ReachBlocks:
-    """Blocks of some rows, from (rows, width) numbers of stored rows and positions, of which `unused` marks no key."""
+def cut(view: VisibleRows) -> VisibleRows:
+    """The same, no wider than it must be, with 0 in places that are not used."""
+    width = int(view.keys.max())
+    unused = torch.arange(width, device=view.keys.device) >= view.keys[:, None]
+    relative = view.relative[:, :width].long().masked_fill(unused, 0)
+    channel = None if view.channel is None else view.channel[:, :width].long().masked_fill(unused, 0)
+    return VisibleRows(view.attends[:, :width].long(), relative, view.keys, channel)
+
+
+def blocks_of_view(view: VisibleRows, lowest: int, unused: int, skip: int) -> tuple[KeyBlocks, ...]:
+    """All rows of a view in blocks; `unused` is the position of places without a key."""
+    empty = torch.arange(view.attends.shape[1], device=view.keys.device) >= view.keys[:, None]
+    position = (view.relative - lowest).masked_fill(empty, unused)
+    together = BLOCK_ROWS * BLOCKS_TOGETHER
+    blocks = []
+    for start, stop in ((0, skip), (skip, len(position))):  # rows to skip attend to little: no need for all columns
+        widest = int(view.keys[start:stop].max()) if stop > start else 0
+        for first in range(start, stop, together):
+            some = slice(first, min(first + together, stop)), slice(widest)
+            channel = None if view.channel is None else view.channel[some]
+            blocks.append(blocks_of(first, view.attends[some], position[some], channel, unused))
+    return tuple(blocks)
+
+
+def blocks_of(first: int, attends: Tensor, position: Tensor, channel: Tensor | None, unused: int) -> KeyBlocks:
+    """Blocks of some rows, from (rows, width) numbers of cached rows and positions, of which `unused` marks no key."""
     rows, count = len(attends), -(-len(attends) // BLOCK_ROWS)
     used = (position != unused).nonzero(as_tuple=True)
     numbers = attends[used]
@@ -83,53 +112,57 @@ def blocks_of(first: int, attends: Tensor, position: Tensor, unused: int) -> Rea
     place = attends.new_full((count * BLOCK_ROWS, attends.shape[1]), most)
     place[used] = which - begins[used[0] // BLOCK_ROWS]
     # Rows that fill the last block attend to the key that fills places.
-    position = functional.pad(position, (0, 0, 0, len(place) - rows))
-    return ReachBlocks(first, rows, keys, place, position)
+    fill = (0, 0, 0, len(place) - rows)
+    channel = None if channel is None else functional.pad(channel, fill)
+    return KeyBlocks(first, rows, keys, place, functional.pad(position, fill), channel)
 
 
 @dataclass(frozen=True, slots=True)
-class LayerReach:
-    """A reach within one layer, without the first `skip` rows."""
+class LayerCachedKeys:
+    """Cached keys within one layer, without the first `skip` rows."""
 
-    reach: Reach
+    keys: CachedKeys
     layer: int
     skip: int
 
-    def mix(self, projected: Projected) -> Tensor:
+    def attend(self, projected: Projected) -> Tensor:
         """See `LayerKeys`. New rows are stored first: they may attend to each other."""
-        stored = self.reach.store(self.layer, projected.keys_values)
-        rows, heads, head_width = projected.content.shape
-        mixed = projected.content.new_empty(rows, heads, head_width)
-        for blocks in self.reach.blocks:
-            first = blocks.first - self.skip
-            if first >= 0:
-                some = slice(first, first + blocks.rows)
-                mixed[some] = attend(projected, blocks, some, stored)
+        stored = self.keys.store(self.layer, projected.keys_values)
+        mixed = torch.empty_like(projected.content)
+        for group in self.keys.groups[self.layer]:
+            some = projected.of_heads(group)
+            for blocks in self.keys.views[group.view]:
+                first = blocks.first - self.skip
+                if first >= 0:
+                    rows = slice(first, first + blocks.rows)
+                    mixed[rows, group.first : group.stop] = attend_to_blocks(some, blocks, rows, stored, group)
         return mixed.flatten(1)
 
 
-def attend(projected: Projected, blocks: ReachBlocks, some: slice, stored: Tensor) -> Tensor:
-    """(rows, heads, head width)"""
-    heads, (count, places) = stored.shape[2], blocks.keys.shape
+def attend_to_blocks(projected: Projected, blocks: KeyBlocks, rows: slice, stored: Tensor, group: HeadGroup) -> Tensor:
+    """(rows, heads of the group, head width)"""
+    heads, (count, places) = group.stop - group.first, blocks.keys.shape
     fill = len(blocks.place) - blocks.rows
     content, position = (
-        functional.pad(query[some].transpose(0, 1), (0, 0, 0, fill))
+        functional.pad(query[rows].transpose(0, 1), (0, 0, 0, fill))
         for query in (projected.content, projected.position)
     )
-    key, value = by_head(stored, blocks.keys)  # each (heads x blocks, keys, head width)
+    key, value = by_head(stored, blocks.keys, group)  # each (heads x blocks, keys, head width)
     by_content = content.reshape(heads * count, BLOCK_ROWS, -1) @ key.transpose(1, 2)
     by_content = by_content.view(heads, -1, places)  # (heads, rows, keys)
     by_position = functional.pad(position @ projected.encoded, (0, 1), value=-torch.inf)  # (heads, rows, positions)
     place, at = (which.expand(heads, -1, -1) for which in (blocks.place, blocks.position))
     scores = by_content.gather(-1, place) + by_position.gather(-1, at)
+    if blocks.channel is not None and projected.channel is not None:
+        scores = scores + (position @ projected.channel).gather(-1, blocks.channel.expand(heads, -1, -1))
     weights = torch.zeros_like(by_content).scatter_(-1, place, scores.softmax(-1))
     mixed: Tensor = weights.view(heads * count, BLOCK_ROWS, places) @ value
     return mixed.view(heads, len(blocks.place), -1)[:, : blocks.rows].transpose(0, 1)
 
 
-def by_head(stored: Tensor, keys: Tensor) -> Tensor:
-    """(2, heads x blocks, keys, head width) keys and values, from the stored rows' table, which is read once."""
+def by_head(stored: Tensor, keys: Tensor, group: HeadGroup) -> Tensor:
+    """(2, heads x blocks, keys, head width) keys and values of a group, from the table of cached rows, which is read once."""
     heads, head_width = stored.shape[2:]
-    parts = torch.arange(2 * heads, device=keys.device).view(2, heads, 1, 1)
+    parts = torch.arange(2 * heads, device=keys.device).view(2, heads, 1, 1)[:, group.first : group.stop]
     found = stored.flatten(0, 2).index_select(0, (keys * (2 * heads) + parts).flatten())
-    return found.view(2, heads * len(keys), keys.shape[1], head_width)
+    return found.view(2, parts.shape[1] * len(keys), keys.shape[1], head_width)

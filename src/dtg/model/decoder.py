@@ -1,4 +1,4 @@
-"""The decoder: rows in, one hidden vector for each row out.
+"""The decoder: embeddings and layers that turn rows into hidden vectors.
 
 Rows are embedded as the sum of what they read, then pass through layers of attention and feed-forward, with
 normalisation after each (post, as released) or before (pre).
@@ -6,13 +6,21 @@ normalisation after each (post, as released) or before (pre).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 
 from dtg.model.attention import Keys, LayerKeys, PositionBiases, RelativeAttention, encode_positions
-from dtg.model.config import ModelConfig
+from dtg.model.config import Activation, ModelConfig
 
 NORM_EPSILON = 1e-5
+ACTIVATIONS: dict[Activation, Callable[[], nn.Module]] = {
+    "relu": nn.ReLU,
+    "gelu": nn.GELU,
+    "gelu_tanh": partial(nn.GELU, approximate="tanh"),
+}
 TRUNCATED_DEVIATION = 0.87962566  # of a standard normal cut off at two
 
 
@@ -23,7 +31,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.inner = nn.Linear(config.width, config.feedforward)
         self.outer = nn.Linear(config.feedforward, config.width)
-        self.activation = nn.ReLU() if config.activation == "relu" else nn.GELU()
+        self.activation = ACTIVATIONS[config.activation]()
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, rows: Tensor) -> Tensor:
@@ -34,10 +42,10 @@ class FeedForward(nn.Module):
 class Layer(nn.Module):
     """Attention, then feed-forward, each with its residual and normalisation."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, channel_size: int) -> None:
         super().__init__()
         self.pre_norm = config.norm == "pre"
-        self.attention = RelativeAttention(config)
+        self.attention = RelativeAttention(config, channel_size)
         self.attention_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON)
         self.feedforward = FeedForward(config)
         self.feedforward_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON)
@@ -55,14 +63,14 @@ class Layer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Embeddings and layers. `tokens` is how many symbols have an embedding."""
+    """Embeddings and layers. `tokens` is how many symbols have an embedding, `channel_size` the values of a view's channel."""
 
-    def __init__(self, config: ModelConfig, tokens: int) -> None:
+    def __init__(self, config: ModelConfig, tokens: int, channel_size: int = 0) -> None:
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(tokens, config.width)
         self.biases = PositionBiases(config) if config.shared_position_biases else None
-        self.layers = nn.ModuleList(Layer(config) for _ in range(config.layers))
+        self.layers = nn.ModuleList(Layer(config, channel_size) for _ in range(config.layers))
         self.final_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON) if config.norm == "pre" else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
 

@@ -1,8 +1,8 @@
-"""Heads: hidden vectors of rows that predict in, the log-probability of what each predicts out.
+"""Output heads: from the hidden vectors of rows that predict to log-probabilities of actions.
 
 `FactoredHead` first chooses a class (GEN, `<END>`, an operation), then, for GEN, a token. `JointHead` chooses among all
 tokens at once. What is illegal is masked before normalising, if the model is constrained. Training asks for the one action
-that was taken; a search asks for `choices`: all kinds of action at once.
+that was taken; a search asks for `choices`: all actions at once.
 """
 
 from __future__ import annotations
@@ -14,34 +14,28 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from dtg.model.config import ModelConfig
-from dtg.model.symbols import NONE, Symbols, Targets
+from dtg.model.symbols import Symbols, Targets
 from dtg.transitions import Operation, TransitionSystem
+from dtg.transitions.action import NOTHING
 from dtg.transitions.lanes import FeatureTable, legal
-
-ARCS_AND_POP = (Operation.LEFTARC, Operation.RIGHTARC, Operation.POP)
-GENERATE, END = 0, 1  # columns of `choices`; the operations follow, in the order of `Symbols.operations`
+from dtg.transitions.table import FINISH, GENERATE
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What rows may predict: (rows, classes) bool for the factored head, (rows, operations and end) for the joint one,
-    and (rows,) bool whether the next piece must begin a word."""
+    """What rows may predict."""
 
-    classes: Tensor
-    must_start_word: Tensor
+    actions: Tensor  # (rows, ids) bool
+    must_start_word: Tensor  # (rows,) bool: the next subword must begin a word
 
     @classmethod
-    def of(cls, system: TransitionSystem, features: Tensor, *, joint: bool) -> Allowed:
-        """What is legal in states with these features (see `FeatureTable`), in the order that the head has it.
+    def of(cls, system: TransitionSystem, features: Tensor) -> Allowed:
+        """What is legal in states with these features (see `FeatureTable`).
 
         The text is not known here: probabilities are those of a model that generates.
         """
-        table = FeatureTable(features)
-        verdicts = legal(system, table)
-        operations = [verdicts[code] for code in ARCS_AND_POP if code in verdicts]
-        generate, end = verdicts[Operation.GEN], verdicts[Operation.END]
-        ordered = [generate, *operations, end] if joint else [generate, end, *operations]
-        return cls(torch.cat(ordered, dim=1), table.last[:, 0] != Operation.GEN)
+        table = FeatureTable(system.lane_states.feature_names, features)
+        return cls(legal(system, table), table.last[:, 0] != Operation.GEN)
 
 
 class FactoredHead(nn.Module):
@@ -53,18 +47,35 @@ class FactoredHead(nn.Module):
         self.inner = nn.Linear(config.width, config.width)
         self.outer = nn.Linear(config.width, symbols.class_count)
         self.bias = nn.Parameter(torch.zeros(symbols.predicted_tokens)) if config.output_bias else None
+        # Actions that the class does not tell apart from GEN: their token does. Only released models have any.
+        self.spelt = [number for number, token in enumerate(symbols.target) if token != NOTHING]
 
     def class_log_probabilities(self, hidden: Tensor, allowed: Allowed | None) -> Tensor:
         logits: Tensor = self.outer(functional.relu(self.inner(hidden)))
-        if allowed is not None:
-            logits = logits.masked_fill(~allowed.classes, -torch.inf)
+        if allowed is not None:  # the classes of constrained models are the actions, by id
+            logits = logits.masked_fill(~allowed.actions, -torch.inf)
         return precise(logits).log_softmax(-1)
 
-    def choices(self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None) -> Tensor:
-        """(rows, 2 + operations) log-probabilities of GEN with any piece, `<END>`, and each operation."""
-        classes = self.symbols.classes
-        columns = [classes[Operation.GEN], classes[Operation.END], *(classes[key] for key in self.symbols.operations)]
-        return self.class_log_probabilities(hidden, allowed)[:, columns]
+    def choices(
+        self,
+        hidden: Tensor,
+        embedding: Tensor,
+        allowed: Allowed | None,
+        starts_word: Tensor | None,
+        *,
+        endings: bool = True,
+    ) -> Tensor:
+        """(rows, ids) log-probabilities of every action, GEN standing for any subword.
+
+        Without `endings`, what ends a sentence need not be right: released models spell it like a word, which costs a softmax.
+        """
+        found = self.class_log_probabilities(hidden, allowed)
+        if self.symbols.released:
+            found = found[:, self.symbols.on(hidden.device).classes[:-1]]
+        if self.spelt and endings:
+            tokens = self.pieces(hidden, embedding, allowed, starts_word)
+            found[:, self.spelt] += tokens[:, self.symbols.on(hidden.device).target[self.spelt]]
+        return found
 
     def forward(
         self, hidden: Tensor, targets: Targets, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None
@@ -72,7 +83,7 @@ class FactoredHead(nn.Module):
         """(rows,) the log-probability of each target."""
         classes = self.class_log_probabilities(hidden, allowed)
         chosen = classes.gather(1, targets.class_[:, None])[:, 0]
-        generating = (targets.token != NONE).nonzero()[:, 0]
+        generating = (targets.token != NOTHING).nonzero()[:, 0]
         must_start = None if allowed is None else allowed.must_start_word[generating]
         tokens = self.token_logits(hidden.index_select(0, generating), embedding, must_start, starts_word)
         loss = functional.cross_entropy(tokens, targets.token[generating], reduction="none")
@@ -88,14 +99,14 @@ class FactoredHead(nn.Module):
         return precise(tokens)
 
     def pieces(self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None) -> Tensor:
-        """(rows, pieces) log-probabilities of each piece, given GEN."""
+        """(rows, subwords) log-probabilities of each subword, given GEN."""
         must_start = None if allowed is None else allowed.must_start_word
         tokens = self.token_logits(hidden, embedding, must_start, starts_word)
         return tokens.log_softmax(-1)[:, : self.symbols.pieces]
 
 
 class JointHead(nn.Module):
-    """One softmax over pieces and operations, by the tied embeddings."""
+    """One softmax over subwords and operations, by the tied embeddings."""
 
     def __init__(self, config: ModelConfig, symbols: Symbols) -> None:
         super().__init__()
@@ -105,26 +116,33 @@ class JointHead(nn.Module):
     def logits(self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None) -> Tensor:
         """(rows, tokens) of every token, minus infinity where it is not allowed."""
         logits = functional.linear(hidden, embedding[: self.symbols.predicted_tokens], self.bias)
-        if allowed is not None:
-            pieces, operations = logits[:, : self.symbols.pieces], logits[:, self.symbols.pieces :]
-            may_generate, others = allowed.classes[:, :1], allowed.classes[:, 1:]
+        if allowed is not None:  # behind the subwords, the operations by id, then <END>
+            pieces, others = logits[:, : self.symbols.pieces], logits[:, self.symbols.pieces :]
+            may = allowed.actions
             if starts_word is not None:
                 pieces = forbid_continuations(pieces, allowed.must_start_word, starts_word)
-            pieces = pieces.masked_fill(~may_generate, -torch.inf)
-            logits = torch.cat([pieces, operations.masked_fill(~others, -torch.inf)], dim=1)
+            pieces = pieces.masked_fill(~may[:, :1], -torch.inf)
+            may_not = ~torch.cat([may[:, FINISH + 1 :], may[:, FINISH : FINISH + 1]], dim=1)
+            logits = torch.cat([pieces, others.masked_fill(may_not, -torch.inf)], dim=1)
         return precise(logits)
 
-    def choices(self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None) -> Tensor:
-        """(rows, 2 + operations) log-probabilities of GEN with any piece, `<END>`, and each operation."""
+    def choices(
+        self,
+        hidden: Tensor,
+        embedding: Tensor,
+        allowed: Allowed | None,
+        starts_word: Tensor | None,
+        *,
+        endings: bool = True,
+    ) -> Tensor:
+        """(rows, ids) log-probabilities of every action, GEN standing for any subword; see `FactoredHead.choices`."""
         tokens = self.logits(hidden, embedding, allowed, starts_word).log_softmax(-1)
-        others = [self.symbols.end_token, *(self.symbols.operation_tokens[key] for key in self.symbols.operations)]
-        # In released models these are among the pieces, and so is pop_root.
-        no_words = [*others, self.symbols.pop_root_token] if self.symbols.pop_root_token != NONE else others
-        words = tokens.index_fill(1, torch.tensor(no_words, device=tokens.device), -torch.inf)
-        return torch.cat([words.logsumexp(-1, keepdim=True), tokens[:, others]], dim=1)
+        known = self.symbols.on(tokens.device)
+        words = tokens.index_fill(1, known.not_words, -torch.inf).logsumexp(-1, keepdim=True)
+        return torch.cat([words, tokens[:, known.target[GENERATE + 1 : -1]]], dim=1)
 
     def pieces(self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None) -> Tensor:
-        """(rows, pieces) log-probabilities of each piece, given GEN."""
+        """(rows, subwords) log-probabilities of each subword, given GEN."""
         return self.logits(hidden, embedding, allowed, starts_word)[:, : self.symbols.pieces].log_softmax(-1)
 
     def forward(
@@ -135,11 +153,14 @@ class JointHead(nn.Module):
         return -functional.cross_entropy(logits, targets.token, reduction="none")
 
 
+Head = FactoredHead | JointHead
+
+
 def precise(logits: Tensor) -> Tensor:
     """Probabilities are computed in float32 at least, also where matrices are multiplied in less."""
     return logits.float() if logits.dtype in (torch.bfloat16, torch.float16) else logits
 
 
 def forbid_continuations(logits: Tensor, must_start_word: Tensor, starts_word: Tensor) -> Tensor:
-    """After an arc, a POP or `<ROOT>` no word is open: a piece must begin one. Changes the logits, which are many."""
+    """After an arc, a POP or `<ROOT>` no word is open: a subword must begin one. Changes the logits, which are many."""
     return logits.masked_fill_(must_start_word[:, None] & ~starts_word, -torch.inf)

@@ -1,6 +1,7 @@
-"""A whole model: trees in, log-probabilities out. Family, decoder and head together, with their tokenizer.
+"""`DecoderModel`: family, decoder and output head together, from trees to log-probabilities of their actions.
 
-log p(x, y) sums over every predicted action, `<END>` included, in nats.
+log p(x, y) sums over every predicted action, `<END>` included, in nats. What people do with a model (surprisal, search,
+marginals) is in `dtg.language_model`.
 """
 
 from __future__ import annotations
@@ -8,31 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from dtg import families
 from dtg.errors import ConfigError, InputError
-from dtg.families import Family, PackedRows, pack
+from dtg.families import ArcRepresentation, Family, PackedRows, pack
+from dtg.io.saved import load_weights
 from dtg.losses import BatchLoss
+from dtg.model.attention import head_groups
 from dtg.model.config import HeadName, ModelConfig
 from dtg.model.decoder import Decoder, initialise
-from dtg.model.heads import Allowed, FactoredHead, JointHead
-from dtg.model.packed_keys import Layout
+from dtg.model.heads import Allowed, FactoredHead, Head, JointHead
+from dtg.model.packed_keys import PackedKeys
 from dtg.model.precision import finest
+from dtg.model.released import read_released
+from dtg.model.saving import SavedModel, read_model, write_model
 from dtg.model.symbols import Symbols
-from dtg.model.uses import Uses
-from dtg.transitions import Operation
-from dtg.transitions.arc_swift import ArcSwift
+from dtg.text.tokenizer import Tokenizer
 from dtg.transitions.batch import ActionBatch, SentenceBatch
 from dtg.transitions.rules import Derivations
-from dtg.trees import DependencyTree
-
-if TYPE_CHECKING:
-    from dtg.families import ArcRepresentation
-    from dtg.text import Tokenizer
+from dtg.trees.kinds import Tree
+from dtg.trees.tree import DependencyTree
 
 EMBEDDING_RATE = 2.0  # the paper's multiplier of the learning rate of embeddings
 
@@ -46,15 +46,16 @@ class Predictions(NamedTuple):
     padding: float
 
 
-class DecoderModel(nn.Module, Uses):
-    """One of the paper's models. Made by `create`, `load` or `from_released`; `Uses` has what it is used for."""
+class DecoderModel(nn.Module):
+    """One of the paper's models. Made by `create`, `load` or `from_released`."""
 
     def __init__(self, config: ModelConfig, symbols: Symbols, root: int, tokenizer: Tokenizer | None = None) -> None:
         super().__init__()
         self.config, self.symbols, self.root, self.tokenizer = config, symbols, root, tokenizer
         self.family = make_family(config)
-        self.decoder = Decoder(config, symbols.tokens)
-        self.head: FactoredHead | JointHead
+        self.decoder = Decoder(config, symbols.tokens, self.family.channel_size)
+        self.groups = head_groups(config, type(self.family))
+        self.head: Head
         self.head = FactoredHead(config, symbols) if config.head == "factored" else JointHead(config, symbols)
         self.released_ids: dict[str, int] | None = None
         starts_word = None if tokenizer is None else tokenizer.starts_word.clone()
@@ -65,7 +66,21 @@ class DecoderModel(nn.Module, Uses):
     def create(
         cls, config: ModelConfig, tokenizer: Tokenizer | None = None, seed: int = 0, root: int = 1
     ) -> DecoderModel:
-        """A new model with random weights; `root` is the piece of the `<ROOT>` row where no tokenizer says it."""
+        """A new model with random weights.
+
+        Args:
+            config: sizes and choices; its vocabulary must be the tokenizer's.
+            tokenizer: what turns words into subwords; without one, only functions that take subword ids can be used.
+            seed: of the random weights.
+            root: the subword that the `<ROOT>` row reads where no tokenizer says it.
+
+        Returns:
+            The model, on the CPU, in float32.
+        """
+        if config.end == "pop_root":
+            raise ConfigError(
+                "end is 'pop_root', which only the authors' released models have; new models end by an arc."
+            )
         if tokenizer is not None:
             if tokenizer.size != config.vocabulary:
                 raise ConfigError(
@@ -87,27 +102,63 @@ class DecoderModel(nn.Module, Uses):
         head: HeadName = "factored",
         arc_representation: ArcRepresentation = "word+arc",
     ) -> DecoderModel:
-        """The authors' released model: its weights, and the vocabulary ids of pad, bos, eos, left_arc, right_arc, pop_root."""
-        from dtg.model.released import build
+        """The authors' released model.
 
-        return build(cls, state_dict, ids, family, head, arc_representation)
+        Args:
+            state_dict: its weights, under their names in the released code.
+            ids: the vocabulary ids of pad, bos, eos, left_arc, right_arc and pop_root.
+            family: dtg, txl-trans or txl-tokens.
+            head: factored, or joint as in released Transformer-XL models.
+            arc_representation: what the rows of an arc read.
+
+        Returns:
+            A model of the released profile, which gives the released code's log-probabilities.
+        """
+        found = read_released(state_dict, ids, family, head, arc_representation)
+        symbols = Symbols.of_released(found.config.vocabulary, head, ids, make_family(found.config))
+        model = cls(found.config, symbols, root=found.ids["bos"])
+        model.released_ids = found.ids
+        model.load_state_dict(found.weights)
+        return model.eval()
 
     def save(self, folder: str | Path) -> None:
         """Write the model into a folder: config.json, model.safetensors, and tokenizer.model if there is one."""
-        from dtg.model.saving import save
-
-        save(self, Path(folder))
+        write_model(Path(folder), self, SavedModel(self.config, self.root, self.tokenizer, self.released_ids))
 
     @classmethod
     def load(cls, folder: str | Path, device: torch.device | str = "cpu") -> DecoderModel:
         """A model from a folder that `save` wrote."""
-        from dtg.model.saving import load
-
-        return load(cls, Path(folder), device)
+        about = read_model(Path(folder))
+        config, family = about.config, make_family(about.config)
+        if about.released_ids is None:
+            symbols = Symbols.of(config, family)
+        else:
+            symbols = Symbols.of_released(config.vocabulary, config.head, about.released_ids, family)
+        model = cls(config, symbols, about.root, about.tokenizer)
+        model.released_ids = about.released_ids
+        load_weights(model, Path(folder))
+        return model.to(device).eval()
 
     @property
     def device(self) -> torch.device:
         return self.decoder.embedding.weight.device
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether the model generates trees, rather than words alone."""
+        return self.family.has_trees
+
+    def is_constrained(self, constrained: bool | None) -> bool:
+        """Whether illegal actions are masked before normalising: as asked for, or as the model was made."""
+        if constrained is None:
+            return self.config.constrained
+        if not isinstance(constrained, bool):
+            raise InputError(
+                f"constrained is {constrained!r}; True, False or None (as the model was made) is expected."
+            )
+        if constrained and self.symbols.released:
+            raise InputError("released models were trained without constraints, and have none; leave out constrained.")
+        return constrained
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
         """Parameters for an optimizer: embeddings at twice the rate."""
@@ -118,20 +169,20 @@ class DecoderModel(nn.Module, Uses):
 
     def forward(self, batch: SentenceBatch, constrained: bool | None = None) -> Predictions:
         """The log-probability of every action in the trees' derivations."""
-        constrained = self.config.constrained if constrained is None else constrained
         actions = self.family.system.derive(batch)
         packed = pack(self.family, actions, self.root)
-        layout = Layout.of(packed)
-        hidden = self.decoder(*self.symbols.read(packed), layout)
+        keys = PackedKeys.of(packed, self.groups)
+        hidden = self.decoder(*self.symbols.read_rows(packed), keys)
         rows = (packed.target >= 0).nonzero()[:, 0]
         places = packed.target.index_select(0, rows)  # all actions, in order: a sentence's rows stand together
-        allowed = self.allowed(packed.features.index_select(0, rows)) if constrained else None
+        is_constrained = self.is_constrained(constrained)
+        allowed = self.allowed(packed.features.index_select(0, rows)) if is_constrained else None
         log_probability = self.predict(hidden.index_select(0, rows), actions, places, allowed)
-        return Predictions(log_probability, actions, packed, layout.padding)
+        return Predictions(log_probability, actions, packed, keys.padding)
 
     def predict(self, hidden: Tensor, actions: ActionBatch, places: Tensor, allowed: Allowed | None) -> Tensor:
-        """(rows,) the log-probability of the action at each place, predicted from a row's hidden vector."""
-        targets = self.symbols.targets(actions, places, self._ends(actions, places))
+        """(rows,) the log-probability of the action at each index, predicted from a row's hidden vector."""
+        targets = self.symbols.targets(actions, places)
         log_probability: Tensor = self.head(hidden, targets, self.decoder.embedding.weight, allowed, self.starts_word)
         return log_probability
 
@@ -139,13 +190,11 @@ class DecoderModel(nn.Module, Uses):
         """What training minimises, as a sum."""
         predictions = self(batch)
         total = -predictions.log_probability.sum()
-        return BatchLoss(
-            total, len(predictions.log_probability), len(batch.heads), len(batch.pieces), predictions.padding
-        )
+        return BatchLoss(total, len(predictions.log_probability), batch.words, len(batch.pieces), predictions.padding)
 
     def allowed(self, features: Tensor) -> Allowed:
         """What is legal in states with these features, the text not being known."""
-        return Allowed.of(self.family.system, features, joint=self.config.head == "joint")
+        return Allowed.of(self.family.system, features)
 
     @torch.no_grad()
     def score_batch(self, batch: SentenceBatch, constrained: bool | None = None) -> Tensor:
@@ -157,11 +206,20 @@ class DecoderModel(nn.Module, Uses):
         return totals.index_add(0, sentence, predictions.log_probability.to(totals.dtype))
 
     def score_ids(self, pieces: Sequence[Sequence[int]], heads: Sequence[int], constrained: bool = False) -> float:
-        """log p(x, y) of one tree, given as the piece ids of each word and 1-based heads (0 is the root)."""
+        """log p(x, y) of one dependency tree.
+
+        Args:
+            pieces: the subword ids of each word.
+            heads: the head of each word, from 1; 0 is the root.
+            constrained: whether illegal actions are masked before normalising.
+
+        Returns:
+            The log-probability in nats, `<END>` included.
+        """
         tree = DependencyTree(tuple(f"word{i}" for i in range(1, len(pieces) + 1)), tuple(heads))
         return float(self.score_batch(self.encode([tree], [pieces]), constrained)[0])
 
-    def encode(self, trees: Sequence[DependencyTree], pieces: Sequence[Sequence[Sequence[int]]]) -> SentenceBatch:
+    def encode(self, trees: Sequence[Tree], pieces: Sequence[Sequence[Sequence[int]]]) -> SentenceBatch:
         """Trees as a batch on this model's device, checked."""
         for tree, words in zip(trees, pieces, strict=True):
             self.family.system.check(tree)
@@ -169,24 +227,27 @@ class DecoderModel(nn.Module, Uses):
         return SentenceBatch.of(trees, pieces, self.device)
 
     def check_known(self, pieces: Iterable[int]) -> None:
-        """Raise unless all of these are numbers of pieces."""
+        """Raise unless all of these are ids of subwords."""
         if wrong := [piece for piece in pieces if not 0 <= piece < self.config.vocabulary]:
             raise InputError(f"piece {wrong[0]} is not in the vocabulary, which has {self.config.vocabulary} pieces.")
 
-    def _ends(self, actions: ActionBatch, places: Tensor) -> Tensor | None:
-        """Where the action predicted is the last arc, in models that write it as pop_root."""
-        if self.config.end != "pop_root":
-            return None
-        following = (places + 1).clamp(max=len(actions.operation) - 1)
-        right = actions.operation[places] == Operation.RIGHTARC
-        return right & (actions.operation[following] == Operation.END)
+    def require_tokenizer(self) -> Tokenizer:
+        """The tokenizer; raises if the model has none."""
+        if self.tokenizer is None:
+            raise InputError("this model has no tokenizer to turn words into pieces; use step_ids or score_ids.")
+        return self.tokenizer
 
 
 def make_family(config: ModelConfig, derivations: Derivations = "canonical") -> Family:
     """The family a configuration names, with its choices."""
-    family = families.get(
-        config.family, arc_representation=config.arc_representation, derivations=derivations, end=config.end
+    return families.get(
+        config.family,
+        arc_representation=config.arc_representation,
+        derivations=derivations,
+        end=config.end,
+        distance_limit=config.distance_limit,
+        labels=config.labels or None,
+        typed_closing=config.typed_closing,
+        max_open=config.max_open,
+        max_chain=config.max_chain,
     )
-    if isinstance(family.system, ArcSwift):
-        family.system = ArcSwift(limit=config.distance_limit, derivations=derivations)
-    return family

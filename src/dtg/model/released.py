@@ -1,4 +1,4 @@
-"""Weights of the authors' released code: their state dict in, a `DecoderModel` of the released profile out.
+"""Reads the weights of the authors' released code into the terms of `DecoderModel`.
 
 Sizes are read off the tensors. What the design lists of names is renamed to ours; a missing name raises.
 """
@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from torch import Tensor
 
 from dtg.errors import ConfigError
+from dtg.families import FAMILIES, ArcRepresentation
 from dtg.model.config import HeadName, ModelConfig
-from dtg.model.symbols import Symbols
-
-if TYPE_CHECKING:
-    from dtg.families import ArcRepresentation
-    from dtg.model.model import DecoderModel
 
 NEEDED_IDS = ("pad", "bos", "eos", "left_arc", "right_arc", "pop_root")
 WHOLE = {
@@ -47,14 +43,22 @@ LAYER = {
 }
 
 
-def build(
-    kind: type[DecoderModel],
+@dataclass(frozen=True, slots=True)
+class ReleasedModel:
+    """A released model in our terms: its configuration, its weights by our names, and the ids of what is not a word."""
+
+    config: ModelConfig
+    weights: dict[str, Tensor]
+    ids: dict[str, int]
+
+
+def read_released(
     state_dict: Mapping[str, Tensor],
     ids: Mapping[str, int],
     family: str,
     head: HeadName,
     arc_representation: ArcRepresentation,
-) -> DecoderModel:
+) -> ReleasedModel:
     """See `DecoderModel.from_released`."""
     if missing := [name for name in NEEDED_IDS if name not in ids]:
         raise ConfigError(f"ids lacks {', '.join(missing)}; it must map {', '.join(NEEDED_IDS)} to vocabulary ids.")
@@ -67,10 +71,11 @@ def build(
     names = dict(WHOLE) | (FACTORED if head == "factored" else {})
     for layer in range(config.layers):
         names |= {f"decoder.layers.{layer}.{ours}": f"layers.{layer}.{theirs}" for ours, theirs in LAYER.items()}
-    model = kind(config, Symbols.released(config.vocabulary, head, ids), root=ids["bos"])
-    model.released_ids = {name: int(ids[name]) for name in NEEDED_IDS}
-    model.load_state_dict({ours: found(weights, theirs) for ours, theirs in names.items()})
-    return model.eval()
+    return ReleasedModel(
+        config,
+        {ours: found(weights, theirs) for ours, theirs in names.items()},
+        {name: int(ids[name]) for name in NEEDED_IDS},
+    )
 
 
 def read_config(
@@ -93,7 +98,7 @@ def read_config(
         head=head,
         arc_representation=arc_representation,
         constrained=False,
-        end="arc" if family == "txl-tokens" else "pop_root",
+        end="arc" if FAMILIES[family].released is None else "pop_root",
     )
 
 

@@ -1,145 +1,151 @@
 """Tokens and classes: what a model embeds and what it predicts, for every action of a family.
 
-A *token* has an embedding: the vocabulary's pieces first, then operations, `<END>`, and, if they are untied, the second
-rows of arcs. A *class* is what the factored head chooses between: GEN, `<END>`, and operations. Every action is a class,
-a token, or both: GEN is the class GEN and the piece's token.
+A *token* has an embedding: the vocabulary's subwords first, then operations, `<END>`, and, if they are untied, the second
+rows of actions that compose. A *class* is what the factored head chooses between: GEN, `<END>`, and operations. GEN is the
+class GEN and the subword's token; with the joint head every other action is a token, with the factored one a class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from dtg.families import Family, KindCode, PackedRows
+from dtg.families import Family, PackedRows
 from dtg.model.config import HeadName, ModelConfig
-from dtg.transitions import Operation
+from dtg.transitions.action import NOTHING, ROLES, Operation
 from dtg.transitions.batch import ActionBatch
-
-NONE = -1
+from dtg.transitions.table import FINISH, GENERATE
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
     """What rows predict: (rows,) each."""
 
-    class_: Tensor  # NONE with the joint head
-    token: Tensor  # NONE where the class says it all
+    class_: Tensor  # NOTHING with the joint head
+    token: Tensor  # NOTHING where the class says it all
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolTensors:
+    """The columns of `Symbols` on one device; the index -1 finds NOTHING."""
+
+    read: Tensor  # (2, ids + 1) the tokens of first rows and of second rows
+    target: Tensor  # (ids + 1,)
+    classes: Tensor  # (ids + 1,)
+    not_words: Tensor  # the tokens that the token softmax ranges over and GEN does not generate
 
 
 @dataclass(frozen=True)
 class Symbols:
-    """Numbers for actions. `operations` lists (operation, distance) in the order of their tokens and classes."""
+    """What every action is to a model, by the action's id."""
 
     pieces: int
-    operations: tuple[tuple[Operation, int], ...]
-    operation_tokens: dict[tuple[Operation, int], int]
-    second_row_tokens: dict[tuple[Operation, int], int]
-    end_token: int  # NONE if `<END>` is only a class
-    pop_root_token: int  # NONE but in released models
-    classes: dict[Operation | tuple[Operation, int], int]  # GEN, END and operations; empty with the joint head
+    read: tuple[int, ...]  # the token that a row reads of the action that made it; NOTHING where there is none
+    second: tuple[int, ...]  # the same for the second row of an action that composes
+    target: tuple[int, ...]  # the token that is predicted for the action; NOTHING for GEN, whose token is the subword
+    classes: tuple[int, ...]  # of the factored head; NOTHING with the joint one
     class_count: int
     tokens: int  # with an embedding
-    predicted_tokens: int  # the first so many are what the token softmax ranges over
+    predicted_tokens: int  # the token softmax ranges over the first tokens, up to this number
+    released: bool = False
+    _on_device: dict[torch.device, SymbolTensors] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, config: ModelConfig, family: Family) -> Symbols:
-        """The paper's profile: operations stand behind the pieces."""
-        operations = tuple(
-            (operation, distance or 1)
-            for operation in (Operation.LEFTARC, Operation.RIGHTARC, Operation.POP)
-            if operation in family.system.rules
-            for distance in (family.system.distances if operation != Operation.POP else (1,))
-        )
-        first = config.vocabulary
-        tokens = {key: first + place for place, key in enumerate(operations)}
-        following = first + len(operations)
+        """The paper's profile: operations stand behind the subwords, each id's after the one before it."""
+        table = family.system.table
+        others = range(FINISH + 1, len(table))
+        read = [NOTHING, NOTHING, *(config.vocabulary + place for place, _ in enumerate(others))]
+        following = config.vocabulary + len(others)
         joint = config.head == "joint"
-        end_token = following if joint else NONE
-        following += joint
+        target = [NOTHING] * len(table)
+        if joint:
+            target = [NOTHING, following, *read[FINISH + 1 :]]
+            following += 1
         predicted = following if joint else config.vocabulary
-        second = dict(tokens)
-        if family.doubles_arcs and not config.tied_arc_rows:
-            arcs = [key for key in operations if key[0] != Operation.POP]
-            second |= {key: following + place for place, key in enumerate(arcs)}
-            following += len(arcs)
-        classes: dict[Operation | tuple[Operation, int], int] = {}
-        if not joint:
-            classes = {Operation.GEN: 0, Operation.END: 1}
-            classes |= {key: 2 + place for place, key in enumerate(operations)}
+        second = list(read)
+        if family.has_compose_rows and not config.tied_arc_rows:
+            composing = [number for number in others if ROLES[table.entries[number][0]].composes]
+            for place, number in enumerate(composing):
+                second[number] = following + place
+            following += len(composing)
         return cls(
             pieces=config.vocabulary,
-            operations=operations,
-            operation_tokens=tokens,
-            second_row_tokens=second,
-            end_token=end_token,
-            pop_root_token=NONE,
-            classes=classes,
-            class_count=len(classes),
+            read=tuple(read),
+            second=tuple(second),
+            target=tuple(target),
+            classes=(NOTHING,) * len(table) if joint else tuple(range(len(table))),
+            class_count=0 if joint else len(table),
             tokens=following,
             predicted_tokens=predicted,
         )
 
     @classmethod
-    def released(cls, vocabulary: int, head: HeadName, ids: Mapping[str, int]) -> Symbols:
+    def of_released(cls, vocabulary: int, head: HeadName, ids: Mapping[str, int], family: Family) -> Symbols:
         """The released profile: operations, pop_root and the end are vocabulary items; classes are pad, left, right, gen."""
-        left, right = (Operation.LEFTARC, 1), (Operation.RIGHTARC, 1)
-        tokens = {left: ids["left_arc"], right: ids["right_arc"]}
-        classes: dict[Operation | tuple[Operation, int], int] = {}
-        if head == "factored":
-            classes = {Operation.GEN: 3, Operation.END: 3, left: 1, right: 2}
+        tokens = {
+            Operation.GEN: NOTHING,
+            Operation.END: ids["eos"],
+            Operation.LEFTARC: ids["left_arc"],
+            Operation.RIGHTARC: ids["right_arc"],
+            Operation.POPROOT: ids["pop_root"],
+        }
+        classes = {
+            Operation.GEN: 3,
+            Operation.END: 3,
+            Operation.LEFTARC: 1,
+            Operation.RIGHTARC: 2,
+            Operation.POPROOT: 3,
+        }
+        operations = [operation for operation, _ in family.system.table.entries]
+        factored = head == "factored"
+        read = tuple(NOTHING if code == Operation.END else tokens[code] for code in operations)
+        # Of the four classes only "gen" leaves open what comes: a word, pop_root or the end.
+        is_spelt = [not factored or classes[code] == classes[Operation.GEN] for code in operations]
         return cls(
             pieces=vocabulary,
-            operations=(left, right),
-            operation_tokens=tokens,
-            second_row_tokens=tokens,
-            end_token=ids["eos"],
-            pop_root_token=ids["pop_root"],
-            classes=classes,
-            class_count=4 if classes else 0,
+            read=read,
+            second=read,
+            target=tuple(tokens[code] if spelt else NOTHING for code, spelt in zip(operations, is_spelt, strict=True)),
+            classes=tuple(classes[code] if factored else NOTHING for code in operations),
+            class_count=4 if factored else 0,
             tokens=vocabulary,
             predicted_tokens=vocabulary,
+            released=True,
         )
 
-    def read(self, packed: PackedRows) -> tuple[Tensor, Tensor]:
-        """The tokens that packed rows read."""
-        return self.tokens_read(packed.operation, packed.piece, packed.distance, packed.kind == KindCode.STACK)
+    def on(self, device: torch.device) -> SymbolTensors:
+        """The columns as tensors on a device; they are made once."""
+        if device not in self._on_device:
+            with torch.inference_mode(False):
+                self._on_device[device] = SymbolTensors(
+                    read=torch.tensor([(*self.read, NOTHING), (*self.second, NOTHING)], device=device),
+                    target=torch.tensor((*self.target, NOTHING), device=device),
+                    classes=torch.tensor((*self.classes, NOTHING), device=device),
+                    not_words=torch.tensor([token for token in self.target if token != NOTHING], device=device),
+                )
+        return self._on_device[device]
 
-    def tokens_read(self, operation: Tensor, piece: Tensor, distance: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-        """(operation token, piece token) of each row, NONE where there is none.
+    def read_rows(self, packed: PackedRows) -> tuple[Tensor, Tensor]:
+        """The tokens that packed rows read: (operation, subword), NOTHING where there is none."""
+        return self.tokens_read(packed.action, packed.second), packed.piece
 
-        `second` (rows,) is true for the second row of an arc, which may have an embedding of its own.
-        """
-        token = torch.full_like(piece, NONE)
-        for (code, far), first_token in self.operation_tokens.items():
-            found = (operation == code) & (distance == far)
-            token = torch.where(found, first_token, token)
-            if (second_token := self.second_row_tokens[code, far]) != first_token:
-                token = torch.where(found & second, second_token, token)
-        if self.pop_root_token != NONE:
-            token = torch.where(operation == Operation.POPROOT, self.pop_root_token, token)
-        return token, piece
+    def tokens_read(self, ids: Tensor, second: Tensor | bool) -> Tensor:
+        """The tokens of the actions that rows read, NOTHING where they read none; `second` rows may have their own."""
+        read = self.on(ids.device).read
+        if isinstance(second, bool):
+            return read[int(second)][ids]
+        return read[second.long(), ids]
 
-    def targets(self, actions: ActionBatch, places: Tensor, ends_by_pop_root: Tensor | None = None) -> Targets:
-        """What the actions at `places` are, as class and token."""
-        code, distance = actions.operation[places], actions.distance[places]
-        generates = code == Operation.GEN
-        token = torch.where(generates, actions.piece[places], NONE)
-        class_ = torch.full_like(code, NONE)
-        if self.classes:
-            class_ = torch.where(generates, self.classes[Operation.GEN], class_)
-            class_ = torch.where(code == Operation.END, self.classes[Operation.END], class_)
-        for key in self.operations:
-            found = (code == key[0]) & (distance == key[1])
-            if self.classes:
-                class_ = torch.where(found, self.classes[key], class_)
-            else:
-                token = torch.where(found, self.operation_tokens[key], token)
-        token = torch.where(code == Operation.END, self.end_token, token)
-        if ends_by_pop_root is not None:
-            token = torch.where(ends_by_pop_root, self.pop_root_token, token)
-            if self.classes:
-                class_ = torch.where(ends_by_pop_root, self.classes[Operation.GEN], class_)
-        return Targets(class_, token)
+    def targets(self, actions: ActionBatch, places: Tensor) -> Targets:
+        """What the actions at these indices are, as class and token."""
+        ids, known = actions.id[places], self.on(places.device)
+        token = torch.where(ids == GENERATE, actions.piece[places], known.target[ids])
+        return Targets(known.classes[ids], token)
+
+    def words(self, piece: Tensor) -> Targets:
+        """The targets of generating these subwords."""
+        return Targets(torch.full_like(piece, self.classes[GENERATE]), piece)

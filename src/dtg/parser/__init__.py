@@ -1,9 +1,17 @@
-"""Distributions over trees, and the parser that defines them."""
+"""The parser: a distribution over the trees of a sentence, from which trees are found and drawn."""
 
+from dtg.parser.biaffine import BiaffineParser
 from dtg.parser.config import ParserConfig
-from dtg.parser.crf.projective import ProjectiveCRF
-from dtg.parser.crf.results import BestTrees, DrawnTrees, TreeList
-from dtg.parser.model import BiaffineParser
-from dtg.parser.uses import ParsedTree
+from dtg.parser.crf.projective import BestTrees, DrawnTrees, ProjectiveCRF, TreeList
+from dtg.parser.parser import ParsedTree, Parser
 
-__all__ = ["BestTrees", "BiaffineParser", "DrawnTrees", "ParsedTree", "ParserConfig", "ProjectiveCRF", "TreeList"]
+__all__ = [
+    "BestTrees",
+    "BiaffineParser",
+    "DrawnTrees",
+    "ParsedTree",
+    "Parser",
+    "ParserConfig",
+    "ProjectiveCRF",
+    "TreeList",
+]

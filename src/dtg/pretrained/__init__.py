@@ -1,7 +1,7 @@
-"""What comes in the box: trained parsers and models that are part of the package, found by name.
+"""The pretrained models and parsers that are bundled with the package, found by name.
 
-Each is a folder here, as `save` writes it but with weights in half precision, and CARD.md: what it was trained on,
-under which licence it may be used, how good it is, and how to make it again. tools/make_box.py writes such folders.
+Each is a folder here, as `save` writes it but with weights in half precision, and CARD.md: what it was trained on, under
+which licence it may be used, how good it is, and how to make it again. tools/bundle.py writes such folders.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ WORDS_MODEL = "txl-mini"  # the same data, budget and size without trees, to com
 
 
 def find(name: str | Path) -> Path:
-    """The folder that a name or a path stands for. A folder of that name where one is wins over the box."""
+    """The folder of a model or parser.
+
+    Args:
+        name: a path, or the name of a bundled one. A file or folder of that name wins over the bundled one.
+    """
     path = Path(name)
     if not path.exists() and str(name) in names():
         return FOLDER / name
@@ -24,10 +28,10 @@ def find(name: str | Path) -> Path:
 
 
 def names() -> list[str]:
-    """What is in the box."""
+    """The names of all bundled models and parsers."""
     return sorted(path.parent.name for path in FOLDER.glob(f"*/{CARD}"))
 
 
 def card(name: str) -> str:
-    """What is to be known of something in the box."""
+    """The model card of a bundled model or parser."""
     return (FOLDER / name / CARD).read_text(encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Trees from elsewhere to sum over: files of trees, spaCy pipelines."""
+"""Proposals that are not a trained parser of dtg: files of trees, spaCy pipelines."""

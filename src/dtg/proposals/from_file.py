@@ -1,7 +1,7 @@
-"""Trees of a CoNLL-U file as a proposal: the words of a sentence in, the trees that the file has for them out.
+"""CoNLL-U files as proposals: the trees of a sentence are looked up by its words.
 
-A sentence may have several trees, as `dtg parse --nbest` and `--sample` write them, or occur several times. They are read when
-they are asked for.
+A sentence may have several trees, as in the n-best lists and samples that `dtg parse` writes, or occur several times. Trees are
+read when they are asked for.
 """
 
 from __future__ import annotations
@@ -16,89 +16,101 @@ from pathlib import Path
 import torch
 
 from dtg.errors import InputError, TreebankError
-from dtg.proposals.repair import Changes
-from dtg.proposals.tree_index import index_of, open_unpacked, read_blocks
+from dtg.io.messages import pluralize
+from dtg.io.text_files import open_seekable
+from dtg.proposals.repair import RepairCounts
+from dtg.proposals.tree_index import index_of, read_blocks
 from dtg.scoring.proposal import Drawn, Draws
 from dtg.tables.sidecar import read_sidecar, sidecar_path
 from dtg.text.words import checked_words
 from dtg.trees import DependencyTree
-from dtg.trees.conllu import Located, parse_block
-from dtg.trees.report import number
+from dtg.trees.conllu import SentenceProblem, parse_block
 
 LOG_PROBABILITY = re.compile(r"^#\s*log_prob\s*=\s*(-?\d+(?:\.\d+)?)\s*$", re.MULTILINE)
 FIRST_OF_LIST = re.compile(r"^#\s*tree\s*=\s*1\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A tree of the file, mended, and what is said about it there."""
+class ListedTree:
+    """A tree of the file, repaired, and what its comments say."""
 
     tree: DependencyTree
     log_q: float | None
     begins_list: bool
-    is_changed: bool
+    is_repaired: bool
 
 
 class FileProposal:
-    """What a file of trees proposes; a `dtg.scoring.proposal.Proposal`.
+    """The trees of a file; a `dtg.scoring.proposal.Proposal`. `repairs` counts the trees that were repaired.
 
-    `changes` counts what was done to its trees. A file that `dtg parse` has written, with its .meta.json beside it, is
-    believed: how its trees were drawn, and their probabilities. Trees of any other file are not drawn at random.
+    Of a file that `dtg parse` has written, with its .meta.json beside it, it is known how its trees were drawn, and their
+    probabilities. Trees of any other file are not drawn at random.
+
+    Args:
+        path: a CoNLL-U file, gzipped or not.
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path, self.changes = Path(path), Changes()
-        self.file = open_unpacked(self.path)
+        self.path, self.repairs = Path(path), RepairCounts()
+        self.file = open_seekable(self.path)
         weakref.finalize(self, self.file.close)
         self.drawn = how_drawn(self.path, self.file.seek(0, 2))
         self.index = index_of(self.path, self.file, keep_repeats=self.drawn == "independently")
 
     def propose(self, words: Sequence[str], count: int, generator: torch.Generator) -> Draws:
-        """The first `count` trees of these words, or all if there are fewer; the generator is not used.
+        """Look up the trees of a sentence.
 
         Equal trees are given once, except for independent draws. Trees from two lists that were each drawn without replacement
-        are not such a draw together, and are then said to be not drawn at random.
+        are not such a draw together: they count as not drawn at random.
+
+        Args:
+            words: the words of the sentence, split and spelt as in the file.
+            count: how many trees.
+            generator: not used.
+
+        Returns:
+            The first `count` trees, or all if there are fewer.
         """
         words = checked_words(words)
-        chosen, seen, lists, drawn = list[Found](), set[tuple[int, ...]](), 0, self.drawn
-        for found in self.trees(words):
-            lists += found.begins_list
-            if found.tree.heads in seen and drawn != "independently":
+        chosen, seen, lists, drawn = list[ListedTree](), set[tuple[int, ...]](), 0, self.drawn
+        for listed in self.trees(words):
+            lists += listed.begins_list
+            if listed.tree.heads in seen and drawn != "independently":
                 continue
             if lists > 1 and drawn == "without replacement":
                 drawn = "not at random"
-            seen.add(found.tree.heads)
-            chosen.append(found)
+            seen.add(listed.tree.heads)
+            chosen.append(listed)
             if len(chosen) == count:
                 break
         if not chosen:
             raise InputError(
-                f"{self.path} has no tree of {' '.join(words)!r} ({number(len(words), 'word')}).\n"
+                f"{self.path} has no tree of {' '.join(words)!r} ({pluralize(len(words), 'word')}).\n"
                 "Trees are looked up by their words, which must be split and spelt in the same way. Add a tree of this "
                 "sentence to the file, or name a parser instead."
             )
-        trees = tuple(found.tree for found in chosen)
-        log_q = tuple(found.log_q for found in chosen if found.log_q is not None and not found.is_changed)
+        trees = tuple(listed.tree for listed in chosen)
+        log_q = tuple(listed.log_q for listed in chosen if listed.log_q is not None and not listed.is_repaired)
         if drawn is None or len(log_q) < len(trees):
             return Draws(trees)
         return Draws(trees, log_q, drawn)
 
-    def trees(self, words: tuple[str, ...]) -> Iterator[Found]:
-        """The trees of these words in the file's order, mended."""
-        for place in self.index.find([word.encode() for word in words]):
-            blocks = islice(read_blocks(self.file, place.offset, place.line), place.trees)
-            for sentence, (_, line, block) in enumerate(blocks, start=place.sentence):
+    def trees(self, words: tuple[str, ...]) -> Iterator[ListedTree]:
+        """The trees of these words in the file's order, repaired."""
+        for run in self.index.find([word.encode() for word in words]):
+            blocks = islice(read_blocks(self.file, run.offset, run.line), run.trees)
+            for sentence, (_, line, block) in enumerate(blocks, start=run.sentence):
                 tree, further_roots = read_tree(self.path, sentence, line, block)
                 if tree.words != words:  # other words with the same hash
                     break
-                mended = self.changes.mend(tree, further_roots)
+                repaired = self.repairs.repair(tree, further_roots)
                 comments = "\n".join(tree.source.comments) if tree.source else ""
                 log_q = LOG_PROBABILITY.search(comments)
-                yield Found(
-                    mended,
+                yield ListedTree(
+                    repaired,
                     float(log_q[1]) if log_q else None,
                     begins_list=FIRST_OF_LIST.search(comments) is not None,
-                    is_changed=mended != tree or further_roots > 0,
+                    is_repaired=repaired != tree or further_roots > 0,
                 )
 
 
@@ -106,13 +118,13 @@ def read_tree(path: Path, sentence: int, line: int, block: list[bytes]) -> tuple
     """A sentence's lines as a tree, and how many further root words were attached to the first."""
     try:
         return parse_block(str(path), sentence, line, block, "first")
-    except Located as problem:
+    except SentenceProblem as problem:
         advice = f"{problem.advice.removesuffix(',')}; trees to be proposed must be whole."
         raise TreebankError(path, sentence, problem.line, problem.reason, advice) from None
 
 
 def how_drawn(path: Path, size: int) -> Drawn | None:
-    """What the file beside it says of how `dtg parse` has found its trees; None if nothing does."""
+    """How `dtg parse` has drawn the trees of a file, by the .meta.json beside it; None if there is none."""
     sidecar = sidecar_path(path.with_suffix("") if path.suffix == ".gz" else path)
     if not sidecar.exists():
         return None
@@ -124,8 +136,7 @@ def how_drawn(path: Path, size: int) -> Drawn | None:
     settings = content.settings
     if not content.finished:
         raise InputError(
-            f"{path} is not finished: dtg {settings['command']} was interrupted. The same command with --resume goes on.\n"
-            f"{advice}"
+            f"{path} is not finished: dtg {settings['command']} was interrupted. Resume it first.\n{advice}"
         )
     if content.progress.bytes != size:
         raise InputError(

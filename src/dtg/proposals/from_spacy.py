@@ -1,7 +1,7 @@
-"""A spaCy pipeline as a parser: words in, its one tree for them out.
+"""spaCy pipelines as parsers, which propose one tree for a sentence.
 
 The words are taken as they are: spaCy's tokenizer is not used. spaCy may see several sentences in them, each with a root word,
-and may let arcs cross; later roots are attached to the first, crossing arcs are lifted, and both are counted.
+and its arcs may cross; later roots are attached to the first, crossing arcs are lifted, and both are counted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from dtg.errors import InputError, MissingExtraError
-from dtg.proposals.repair import Changes
+from dtg.proposals.repair import RepairCounts
 from dtg.scoring.proposal import Draws
 from dtg.text.words import checked_words
 from dtg.trees import DependencyTree
@@ -22,16 +22,17 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-# What a parse does not need, where the pipeline has it. Other components may feed the parser, and stay.
+# Components that a tree does not need. Others may feed the parser, and stay.
 NOT_NEEDED = ("ner", "lemmatizer", "entity_linker", "entity_ruler", "textcat", "textcat_multilabel", "spancat")
 
 INSTALL = "python -m spacy download en_core_web_sm"
 
 
 class SpacyParser:
-    """What a spaCy pipeline proposes; a `dtg.scoring.proposal.Proposal`. Made by `load`, or of a pipeline at hand.
+    """The trees of a spaCy pipeline; a `dtg.scoring.proposal.Proposal`. `repairs` counts the trees that were repaired.
 
-    `changes` counts what was done to its trees.
+    Args:
+        pipeline: one that has a parser; `load` finds it by its name.
     """
 
     def __init__(self, pipeline: Language) -> None:
@@ -41,11 +42,15 @@ class SpacyParser:
                 f"the spaCy pipeline {pipeline.meta['lang']}_{pipeline.meta['name']} has no parser; it has {have}.\n"
                 f"Use one that has: {INSTALL}."
             )
-        self.pipeline, self.changes = pipeline, Changes()
+        self.pipeline, self.repairs = pipeline, RepairCounts()
 
     @classmethod
     def load(cls, name: str) -> SpacyParser:
-        """The pipeline that is installed under this name, or is in this folder."""
+        """Load a pipeline.
+
+        Args:
+            name: of an installed pipeline, or the folder of one.
+        """
         try:
             import spacy
         except ImportError:
@@ -60,24 +65,40 @@ class SpacyParser:
             ) from None
 
     def parse(self, words: Sequence[str]) -> DependencyTree:
-        """The tree of these words, with spaCy's labels."""
+        """Parse a sentence.
+
+        Args:
+            words: the words of the sentence, which are not split further.
+
+        Returns:
+            spaCy's tree, repaired, with spaCy's labels.
+        """
         return next(self.parse_all([words]))
 
     def parse_all(self, sentences: Iterable[Sequence[str]]) -> Iterator[DependencyTree]:
-        """The tree of each sentence, in order, while they are being read."""
+        """Parse sentences, in order, as they are read; see `parse`."""
         from spacy.tokens import Doc
 
         docs = (Doc(self.pipeline.vocab, words=list(checked_words(words))) for words in sentences)
         return (self.tree_of(doc) for doc in self.pipeline.pipe(docs))
 
     def propose(self, words: Sequence[str], count: int, generator: torch.Generator) -> Draws:
-        """What `dtg.scoring.proposal.Proposal` asks for: the one tree, whatever `count` is."""
+        """Propose the one tree that spaCy has, as a `dtg.scoring.proposal.Proposal`.
+
+        Args:
+            words: the words of the sentence.
+            count: not used.
+            generator: not used.
+
+        Returns:
+            The tree, not drawn at random.
+        """
         return Draws((self.parse(words),))
 
     def tree_of(self, doc: Doc) -> DependencyTree:
-        """spaCy has a root word as its own head; here its head is 0."""
+        """The tree of a parsed text, repaired. In spaCy a root word is its own head; here its head is 0."""
         heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
         further_roots = attach_further_roots(heads)
         labels = tuple("root" if token.dep_ == "ROOT" else token.dep_ for token in doc)
         tree = DependencyTree(tuple(token.text for token in doc), tuple(heads), labels)
-        return self.changes.mend(tree, further_roots)
+        return self.repairs.repair(tree, further_roots)

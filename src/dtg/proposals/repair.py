@@ -1,16 +1,16 @@
-"""Trees from elsewhere made fit to be proposed: a tree in, a projective one out, and an account of what was changed."""
+"""Repair of trees from elsewhere: crossing arcs are lifted, and what was changed is counted."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dtg.io.messages import pluralize
 from dtg.trees import DependencyTree, projectivize
-from dtg.trees.report import number
 
 
 @dataclass(slots=True)
-class Changes:
-    """What had to be done to trees so that each is projective and has one root word; asked for twice, counted twice."""
+class RepairCounts:
+    """How many trees were repaired so that each is projective and has one root word; read twice, counted twice."""
 
     trees: int = 0
     with_crossing_arcs: int = 0
@@ -18,23 +18,31 @@ class Changes:
     with_several_roots: int = 0
     attached_roots: int = 0
 
-    def mend(self, tree: DependencyTree, further_roots: int) -> DependencyTree:
-        """Lift the arcs that cross, and count. Root words after the first have been attached to it already."""
-        mended = projectivize(tree)
+    def repair(self, tree: DependencyTree, further_roots: int) -> DependencyTree:
+        """Lift the arcs that cross, and count.
+
+        Args:
+            tree: with one root word.
+            further_roots: how many other root words have been attached to it before.
+
+        Returns:
+            The projective tree.
+        """
+        projective = projectivize(tree)
         self.trees += 1
-        self.with_crossing_arcs += bool(mended.lifted)
-        self.lifted_arcs += len(mended.lifted)
+        self.with_crossing_arcs += bool(projective.lifted)
+        self.lifted_arcs += len(projective.lifted)
         self.with_several_roots += further_roots > 0
         self.attached_roots += further_roots
-        return mended.tree
+        return projective.tree
 
     def lines(self) -> list[str]:
-        """What happened, a line each, for a person to read; what did not happen is not mentioned."""
+        """What was repaired, a line each, for a person to read; nothing where nothing was."""
         text = []
         if self.lifted_arcs:
-            arcs = number(self.lifted_arcs, "crossing arc")
-            text.append(f"lifted {arcs} in {self.with_crossing_arcs:,} of {number(self.trees, 'tree')}")
+            arcs = pluralize(self.lifted_arcs, "crossing arc")
+            text.append(f"lifted {arcs} in {self.with_crossing_arcs:,} of {pluralize(self.trees, 'tree')}")
         if self.attached_roots:
-            roots = number(self.attached_roots, "further root")
-            text.append(f"attached {roots} in {self.with_several_roots:,} of {number(self.trees, 'tree')}")
+            roots = pluralize(self.attached_roots, "further root")
+            text.append(f"attached {roots} in {self.with_several_roots:,} of {pluralize(self.trees, 'tree')}")
         return text

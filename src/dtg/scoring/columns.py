@@ -1,4 +1,4 @@
-"""The columns of the tables that dtg writes, and the rows of one sentence: a result in, tuples in the columns' order out.
+"""The columns of the tables that dtg writes, and the rows of one sentence in their order.
 
 Names are snake_case and stay: people's scripts depend on them. docs/surprisal.md describes them at length; the short
 meanings here go into the file beside a table.
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 from dtg.tables.columns import NATS, UNITS, Base, Column, Row, Value
 from dtg.text.documents import SENTENCE_ID as NAMED
 from dtg.text.sentence import Sentence
-from dtg.trees import DependencyTree
+from dtg.trees.kinds import Tree
 
 if TYPE_CHECKING:
     from dtg.scoring.surprisal import SentenceSurprisal
@@ -100,9 +100,10 @@ def surprisal_rows(
     return rows
 
 
-def tree_row(tree: DependencyTree, sentence_id: int, log_probability: float, base: Base) -> Row:
+def tree_row(tree: Tree, sentence_id: int, log_probability: float, base: Base) -> Row:
     """A tree's row of TREE_COLUMNS."""
-    comments = tree.source.comments if tree.source else ()
+    source = getattr(tree, "source", None)
+    comments = source.comments if source else ()
     sent_id = next((found[1] for comment in comments if (found := NAMED.fullmatch(comment))), None)
     return (sentence_id, sent_id, len(tree), log_probability / NATS[base])
 

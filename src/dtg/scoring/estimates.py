@@ -1,4 +1,4 @@
-"""Estimates of log p(x) from trees drawn at random: log p(x, y) and log q(y) of each draw in, an `Estimate` out.
+"""Estimates log p(x) from log p(x, y) and log q(y) of trees drawn at random.
 
 Both estimators of p(x) are unbiased, as long as q gives every tree a chance that p does. Their logarithm is not: on
 average it is too low (Jensen), by about half the square of the standard error.
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dtg.errors import InputError
+from dtg.errors import InputError, NotFiniteError
 
 Logs = NDArray[np.float64]
 ROUNDING = 1e-3  # how far the q of distinct trees may sum above 1: they may come from a parser in float32
@@ -33,9 +33,7 @@ class Estimate:
 
     log_probability: float
     effective_sample_size: float
-    standard_error: (
-        float | None
-    )  # None where there is one draw, or nothing but draws that the model gives probability 0
+    standard_error: float | None  # None where there is one draw, or all draws have probability 0 by the model
 
 
 def from_independent_draws(log_p: Sequence[float], log_q: Sequence[float]) -> Estimate:
@@ -87,7 +85,7 @@ def checked(log_p: Sequence[float], log_q: Sequence[float]) -> tuple[Logs, Logs]
             f"log p and log q are expected of each of one or more draws, not {p.shape} and {q.shape} values."
         )
     if np.isnan(p).any() or (p == np.inf).any():
-        raise InputError(f"log p of draw {int(np.argmax(~(p < np.inf))) + 1} is not a number. Are the model's weights?")
+        raise NotFiniteError(f"log p of draw {int(np.argmax(~(p < np.inf))) + 1}")
     if not (np.isfinite(q) & (q < ROUNDING)).all():
         wrong = int(np.argmin(np.isfinite(q) & (q < ROUNDING)))
         raise InputError(

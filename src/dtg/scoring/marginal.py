@@ -1,4 +1,4 @@
-"""What is known about log p(x): a frozen `Marginal` that says what its number is, and from how many trees.
+"""`Marginal`: what is known about log p(x), what its number is, and from how many trees.
 
 p(x) sums p(x, y) over all trees y. Summing over some of them gives a lower bound; only all of them give p(x) itself.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from dtg.io.messages import pluralize
 from dtg.transitions.rules import Derivations
-from dtg.trees.report import number
 
 Kind = Literal["exact", "lower bound", "estimate"]
 SIGNS: dict[Kind, str] = {"exact": "=", "lower bound": "≥", "estimate": "≈"}
@@ -27,9 +27,8 @@ class Marginal:
     kind: Kind
     how: str  # such as "beam 300"
     trees: int  # distinct trees summed; 0 for families without trees
-    lower_bound: (
-        float  # the sum over these trees: never more than log p(x); = log_probability unless this is an estimate
-    )
+    # The sum over these trees: never more than log p(x); equal to log_probability unless this is an estimate.
+    lower_bound: float
     constrained: bool  # illegal actions were masked before normalising
     derivations: Derivations = "canonical"
     draws: int | None = None  # trees that were given or drawn, repeats included
@@ -62,5 +61,5 @@ class Marginal:
         if self.distance_limit is not None:
             said.append(f"arcs of distance {self.distance_limit} at most")
         if self.out_of_reach:
-            said.append(f"{number(self.out_of_reach, 'tree')} out of reach")
+            said.append(f"{pluralize(self.out_of_reach, 'tree')} out of reach")
         return said

@@ -1,4 +1,4 @@
-"""Surprisals as a picture: words and what models make of each of them in, an SVG, PNG or PDF file with bars out."""
+"""Draws surprisals as bars, a group for each word, into an SVG, PNG or PDF file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dtg.errors import InputError
-from dtg.pictures import INK, NAME_SIZE, STYLES, add_legend, check_models, picture, plain
+from dtg.io.pictures import INK, NAME_SIZE, STYLES, add_legend, check_models, picture, plain
 
 HEIGHT = 2.6  # inches
 PITCH = 0.62  # inches for a word, as long as there are not too many

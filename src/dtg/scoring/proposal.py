@@ -1,19 +1,19 @@
-"""Trees to sum over, from somewhere else: a list of trees, or an object that draws them, such as a parser.
+"""Proposals: trees to sum over from somewhere else, a list or an object that draws them, such as a parser.
 
 A proposal need not be right. Any distinct trees give a lower bound of p(x); an estimate needs their probabilities too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args, runtime_checkable
 
 import torch
 
 from dtg.errors import InputError
-from dtg.io.files import check_choice
-from dtg.trees import DependencyTree, require_projective
+from dtg.io.settings import check_choice
+from dtg.trees.kinds import Tree
 
 # How trees were come by. A list of the k best trees is not drawn at random, even where their probabilities are known:
 # no unbiased estimate can be made from it.
@@ -27,7 +27,7 @@ class Draws:
     `log_q` is that of the tree in the whole distribution, also for draws without replacement.
     """
 
-    trees: tuple[DependencyTree, ...]
+    trees: tuple[Tree, ...]
     log_q: tuple[float, ...] | None = None
     drawn: Drawn = "not at random"
 
@@ -48,11 +48,11 @@ class Proposal(Protocol):
     """Something that draws trees for a sentence."""
 
     def propose(self, words: Sequence[str], count: int, generator: torch.Generator) -> Draws:
-        """`count` projective trees of these words, or fewer if there are no more. Same generator state, same trees."""
+        """As many trees of these words as asked for, or fewer if there are no more. Same generator state, same trees."""
 
 
 def draw(
-    proposal: Proposal | Sequence[DependencyTree], words: Sequence[str], count: int, generator: torch.Generator | None
+    proposal: Proposal | Sequence[Tree], words: Sequence[str], count: int, generator: torch.Generator | None
 ) -> Draws:
     """What the proposal gives for this sentence, checked. Of a list, all trees; `count` is for those that draw.
 
@@ -63,7 +63,7 @@ def draw(
             raise InputError(f"at least 1 tree must be drawn from the proposal, not {count}.")
         generator = torch.Generator().manual_seed(0) if generator is None else generator
         draws = proposal.propose(tuple(words), count, generator)
-    elif isinstance(proposal, Sequence) and all(isinstance(tree, DependencyTree) for tree in proposal):
+    elif isinstance(proposal, Sequence) and all(isinstance(tree, Tree) for tree in proposal):
         draws = Draws(tuple(proposal))
     else:
         raise InputError(
@@ -73,8 +73,8 @@ def draw(
     return draws
 
 
-def check_trees(trees: Sequence[DependencyTree], words: tuple[str, ...]) -> None:
-    """Raise unless there are trees, and each is a projective tree of these words."""
+def check_trees(trees: Sequence[Tree], words: tuple[str, ...]) -> None:
+    """Raise unless there are trees, and each is a tree of these words."""
     if not trees:
         raise InputError("the proposal gives no trees; at least one is needed.")
     for place, tree in enumerate(trees, start=1):
@@ -83,13 +83,12 @@ def check_trees(trees: Sequence[DependencyTree], words: tuple[str, ...]) -> None
                 f"tree {place} of the proposal is of {' '.join(tree.words)!r} ({len(tree)} words);"
                 f" one of {' '.join(words)!r} ({len(words)} words) is expected."
             )
-        require_projective(tree)
 
 
-def first_repeat(trees: Sequence[DependencyTree]) -> tuple[int, int] | None:
-    """The places of the first two trees with equal heads."""
-    seen = dict[tuple[int, ...], int]()
+def first_repeat(trees: Sequence[Tree]) -> tuple[int, int] | None:
+    """The indices of the first two trees with equal keys."""
+    seen = dict[Hashable, int]()
     for place, tree in enumerate(trees):
-        if (earlier := seen.setdefault(tree.heads, place)) != place:
+        if (earlier := seen.setdefault(tree.key, place)) != place:
             return earlier, place
     return None

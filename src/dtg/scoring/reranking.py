@@ -1,37 +1,35 @@
-"""Reranking: a sentence and trees that a proposal gives it in, the same trees in the language model's order out.
+"""Reranking: a proposal's trees of a sentence, in the order of a language model.
 
 A parser knows which trees are likely for the words; the language model gives log p(x, y), of words and tree together. The
-best of the proposal's trees by log p(x, y) is the paper's reranking. Trees are told apart by their heads; labels stay
+best of the proposal's trees by log p(x, y) is the paper's reranking. Trees are told apart by their `key`; labels stay
 those of the proposal, because the language model has none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import exp, inf, isfinite
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import torch
 
 from dtg.errors import InputError
+from dtg.families import Family
+from dtg.model.model import DecoderModel
+from dtg.scoring.marginals import log_sum, score_distinct
 from dtg.scoring.proposal import Draws, Proposal, draw
-from dtg.scoring.surprisals import GivenSentence, as_sentence
-from dtg.scoring.tree_sums import log_sum, score_distinct
 from dtg.search.sampling import generator_of
-from dtg.transitions.words import Words
-from dtg.trees import DependencyTree
-
-if TYPE_CHECKING:
-    from dtg.model import DecoderModel
+from dtg.text.sentence import GivenSentence, as_sentence
+from dtg.trees.kinds import Tree
 
 
 @dataclass(frozen=True, slots=True)
 class RankedTree:
     """A tree with both scores, in nats."""
 
-    tree: DependencyTree
-    log_probability: float  # log p(x, y); minus infinity where arc-swift's limit puts it out of reach
+    tree: Tree
+    log_probability: float  # log p(x, y); minus infinity where the system's limits put it out of reach
     log_q: float | None  # of the proposal, where that is known
     proposal_rank: int  # from 1: by log q or, where that is not known, in the order the proposal gave them
 
@@ -67,7 +65,7 @@ class Reranking:
 def rerank(
     model: DecoderModel,
     sentence: GivenSentence,
-    proposal: Proposal | Sequence[DependencyTree],
+    proposal: Proposal | Sequence[Tree],
     *,
     trees: int = 300,
     seed: int = 0,
@@ -87,20 +85,28 @@ def ranked(model: DecoderModel, draws: Draws, constrained: bool | None = None) -
     """Score the trees that were drawn, and put them in order."""
     scores = score_distinct(model, draws.trees, constrained)
     log_q: Sequence[float | None] = draws.log_q or [None] * len(draws.trees)
-    distinct = dict[tuple[int, ...], tuple[DependencyTree, float | None]]()
+    distinct = dict[Hashable, tuple[Tree, float | None]]()
     for tree, value in zip(draws.trees, log_q, strict=True):
-        distinct.setdefault(tree.heads, (tree, value))
+        distinct.setdefault(tree.key, (tree, value))
     # Sorting keeps the order of equals, and so that of trees whose log q is not known.
     by_proposal = sorted(distinct.values(), key=lambda pair: 0.0 if pair[1] is None else -pair[1])
-    found = [
-        RankedTree(tree, scores[tree.heads], value, rank) for rank, (tree, value) in enumerate(by_proposal, start=1)
-    ]
+    found = [RankedTree(tree, scores[tree.key], value, rank) for rank, (tree, value) in enumerate(by_proposal, start=1)]
     return Reranking(tuple(sorted(found, key=lambda one: -one.log_probability)), len(draws.trees))
 
 
-def check_has_trees(model: DecoderModel) -> None:
+class HasTrees(Protocol):
+    """A model that says whether it has trees."""
+
+    @property
+    def has_trees(self) -> bool: ...
+
+    @property
+    def family(self) -> Family: ...
+
+
+def check_has_trees(model: HasTrees) -> None:
     """Raise for a model that does not look at trees: it gives all of them the same probability."""
-    if isinstance(model.family.system, Words):
+    if not model.has_trees:
         raise InputError(
             f"{model.family.name} is a model of words without trees, so it has no preference among trees. "
             "Rerank with a model of another family, such as dtg."

@@ -1,4 +1,4 @@
-"""What is known of a sentence word by word: surprisal and what comes with it, in nats; a pandas frame of it on request.
+"""`SentenceSurprisal`: surprisal of every word of a sentence and what comes with it, in nats, also as a pandas frame.
 
     surprisals[i] = -log p(word i | words before it);  their sum and the end's are -log p(x)
 

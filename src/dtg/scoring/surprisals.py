@@ -1,74 +1,98 @@
-"""Surprisal of many sentences: texts or words in, a `SentenceSurprisal` for each out, in order."""
+"""Surprisal of many sentences: by search, or in one pass for models without trees."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress, islice
+from itertools import accumulate, compress, islice
 from operator import not_
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 
-from dtg.errors import InputError
-from dtg.scoring.one_pass import fits, read_all
+from dtg.model.model import DecoderModel
+from dtg.model.precision import finest
 from dtg.scoring.surprisal import SentenceSurprisal
-from dtg.search.beam_search import Search
-from dtg.search.beams import WordFigures
+from dtg.scoring.tree_scores import chunks
+from dtg.search.beam_search import BeamSearch
+from dtg.search.beams import WordStatistics
 from dtg.search.options import BeamOptions
 from dtg.search.prefix_trie import Pieces, SearchedSentence, search_all
-from dtg.text.sentence import Sentence
+from dtg.text.sentence import GivenSentence, Sentence, as_sentence
+from dtg.transitions.batch import SentenceBatch
 
-if TYPE_CHECKING:
-    from dtg.model import DecoderModel
-
-GivenSentence = str | Sequence[str] | Sentence
-LOOK_AHEAD = 256  # sentences among which equal beginnings are looked for
+LOOK_AHEAD = 256  # sentences among which equal prefixes are looked for
+PIECES_AT_ONCE = 4_000  # in one pass: bounds memory
+LONGEST_PASS = 1_000  # subwords of a sentence; memory grows with its square, and a search's does not
 
 
 def surprisal_stream(
     model: DecoderModel, sentences: Iterable[GivenSentence], options: BeamOptions, ends: bool = True
 ) -> Iterator[SentenceSurprisal]:
     """Lazily, in order, looking no more than LOOK_AHEAD sentences ahead; without `ends`, nothing is said about `<END>`."""
-    if model.tokenizer is None:
-        raise InputError("this model has no tokenizer to turn words into pieces.")
-    search = Search(model, options)
+    tokenizer = model.require_tokenizer()
+    search = BeamSearch(model, options)
     source = iter(sentences)
     while some := [as_sentence(sentence) for sentence in islice(source, LOOK_AHEAD)]:
-        pieces = [model.tokenizer.encode_all(sentence.words) for sentence in some]
-        for sentence, words, found in zip(some, pieces, figures_of(search, pieces, ends), strict=True):
+        pieces = [tokenizer.encode_all(sentence.words) for sentence in some]
+        for sentence, words, found in zip(some, pieces, search_sentences(search, pieces, ends), strict=True):
             yield in_columns(sentence, words, found)
 
 
-def figures_of(search: Search, sentences: Sequence[Sequence[Pieces]], ends: bool) -> Iterator[SearchedSentence]:
+def search_sentences(
+    search: BeamSearch, sentences: Sequence[Sequence[Pieces]], ends: bool
+) -> Iterator[SearchedSentence]:
     """By search; for a model without trees by one pass, but for very long sentences."""
     model = search.evaluator.model
-    in_one = [not model.family.system.builds_trees and fits(words) for words in sentences]
-    read = read_all(model, list(compress(sentences, in_one)), search.options.constrained, ends)
+    in_one = [not model.has_trees and fits_one_pass(words) for words in sentences]
+    read = read_in_one_pass(model, list(compress(sentences, in_one)), search.evaluator.constrained, ends)
     searched = search_all(search, list(compress(sentences, map(not_, in_one))), ends=ends)
     return (next(read if is_in_one else searched) for is_in_one in in_one)
 
 
-def as_sentence(given: GivenSentence) -> Sentence:
-    """A text is split into words; words are taken as they are."""
-    if isinstance(given, Sentence):
-        return given
-    return Sentence.of_text(given) if isinstance(given, str) else Sentence.of_words(given)
+def fits_one_pass(words: Sequence[Pieces]) -> bool:
+    """Whether the sentence is short enough."""
+    return sum(map(len, words)) <= LONGEST_PASS
+
+
+@torch.inference_mode()
+def read_in_one_pass(
+    model: DecoderModel, sentences: Sequence[Sequence[Pieces]], constrained: bool, ends: bool = True
+) -> Iterator[SearchedSentence]:
+    """Every sentence's statistics by a model without trees, in order, as `search_all` gives them."""
+    for some in passes(sentences):
+        found = model(SentenceBatch.of_words(some, model.device), constrained).log_probability
+        scores = iter(found.to(finest(found.device)).tolist())
+        for words in some:
+            of_words = [sum(next(scores) for _ in pieces) for pieces in words]
+            masses = list(accumulate(of_words))
+            end = next(scores)
+            statistics = tuple(
+                (mass, -score, -score, 0.0, 0.0, 0.0, 1.0) for mass, score in zip(masses, of_words, strict=True)
+            )
+            yield SearchedSentence(statistics, masses[-1] + end if ends else float("nan"))
+
+
+def passes(sentences: Sequence[Sequence[Pieces]]) -> Iterator[list[Sequence[Pieces]]]:
+    """Sentences that follow each other, together as long as they are few enough."""
+    lengths = [sum(map(len, words)) for words in sentences]
+    for places in chunks(lengths, range(len(lengths)), [0] * len(lengths), PIECES_AT_ONCE):
+        yield [sentences[place] for place in places]
 
 
 def in_columns(sentence: Sentence, pieces: Sequence[Pieces], found: SearchedSentence) -> SentenceSurprisal:
     """The same numbers, column by column."""
-    figures = WordFigures(*np.array(found.words, dtype=np.float64).T)
-    entropies = np.asarray(figures.entropy)
+    statistics = WordStatistics(*np.array(found.words, dtype=np.float64).T)
+    entropies = np.asarray(statistics.entropy)
     return SentenceSurprisal(
         sentence=sentence,
-        surprisals=np.asarray(figures.surprisal),
-        lexical=np.asarray(figures.lexical),
-        structural=np.asarray(figures.structural),
+        surprisals=np.asarray(statistics.surprisal),
+        lexical=np.asarray(statistics.lexical),
+        structural=np.asarray(statistics.structural),
         entropies=entropies,
         entropy_reductions=np.concatenate([[0.0], entropies])[:-1] - entropies,
-        stack_depths=np.asarray(figures.stack_depth),
-        kept=np.asarray(figures.kept),
+        stack_depths=np.asarray(statistics.stack_depth),
+        kept=np.asarray(statistics.kept),
         pieces=np.array([len(word) for word in pieces]),
-        end_surprisal=float(figures.log_mass[-1]) - found.log_probability,
+        end_surprisal=float(statistics.log_mass[-1]) - found.log_probability,
         log_probability=found.log_probability,
     )

@@ -1,32 +1,56 @@
-"""log p(x, y) of many trees: trees with the pieces of their words in, one number each out.
+"""log p(x, y) of many trees, as a prefix trie: equal prefixes of derivations are computed once.
 
-Equal beginnings of derivations are computed once, which is what makes hundreds of trees of one sentence cheap: trees that
-are near each other share about half of their rows. Trees of different sentences share what they have in common too.
+That is what makes hundreds of trees of one sentence cheap: trees that are near each other share about half of their rows.
+Trees of different sentences share what they have in common too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from math import inf, isnan
 
 import torch
 from torch import Tensor
 
+from dtg.errors import NotFiniteError
 from dtg.families.trie import Trie, in_order, pack_trie
-from dtg.model.cached_keys import Reach
+from dtg.model.cached_keys import CachedKeys, VisibleRows
+from dtg.model.model import DecoderModel
 from dtg.model.precision import finest
 from dtg.search.evaluator import PREDICTIONS_AT_ONCE
 from dtg.transitions.batch import ActionBatch, SentenceBatch
-
-if TYPE_CHECKING:
-    from dtg.model import DecoderModel
+from dtg.trees.kinds import Tree
 
 ACTIONS_AT_ONCE = 4_000  # fresh actions in one pass: bounds memory
 
 
+def score_trees(model: DecoderModel, trees: Sequence[Tree], constrained: bool | None = None) -> list[float]:
+    """log p(x, y) of each tree, in nats; raises for a tree that the system's limits leave without a derivation."""
+    tokenizer = model.require_tokenizer()
+    is_constrained = model.is_constrained(constrained)
+    if not trees:
+        return []
+    batch = model.encode(trees, [tokenizer.encode_all(tree.words) for tree in trees])
+    scores = score_derivations(model, batch, is_constrained)
+    for tree, score in zip(trees, scores, strict=True):
+        if isnan(score):
+            raise NotFiniteError(f"log p(x, y) of {' '.join(tree.words)!r}")
+    return scores
+
+
+def score_reachable(model: DecoderModel, trees: Sequence[Tree], constrained: bool | None = None) -> list[float]:
+    """The same, with minus infinity for trees beyond the limits; one call, so that trees share what they have in common."""
+    reached = [place for place, tree in enumerate(trees) if model.family.system.reaches(tree)]
+    scores = [-inf] * len(trees)
+    found = score_trees(model, [trees[place] for place in reached], constrained)
+    for place, score in zip(reached, found, strict=True):
+        scores[place] = score
+    return scores
+
+
 @torch.inference_mode()
-def score_trees(model: DecoderModel, batch: SentenceBatch, constrained: bool) -> list[float]:
-    """log p(x, y) of each tree, in nats."""
+def score_derivations(model: DecoderModel, batch: SentenceBatch, constrained: bool) -> list[float]:
+    """log p(x, y) of each tree of a batch, in nats."""
     actions = model.family.system.derive(batch)
     order, shared = in_order(actions)
     lengths: list[int] = actions.offsets.diff().tolist()
@@ -53,8 +77,9 @@ def score_trees(model: DecoderModel, batch: SentenceBatch, constrained: bool) ->
 def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained: bool) -> Tensor:
     """(fresh actions,) the log-probability of each."""
     packed = trie.packed
-    reach = Reach.of(packed.attends, packed.relative, packed.keys, lambda layer, keys_values: keys_values)
-    hidden = model.decoder(*model.symbols.read(packed), reach)
+    views = [VisibleRows(view.attends, view.relative, view.keys, view.channel) for view in packed.views]
+    keys = CachedKeys.of(views, model.groups, lambda layer, keys_values: keys_values)
+    hidden = model.decoder(*model.symbols.read_rows(packed), keys)
     found = []
     for rows, places in zip(trie.row.split(PREDICTIONS_AT_ONCE), trie.action.split(PREDICTIONS_AT_ONCE), strict=True):
         allowed = model.allowed(packed.features.index_select(0, rows)) if constrained else None
@@ -63,7 +88,7 @@ def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained:
 
 
 def chunks(lengths: Sequence[int], order: Sequence[int], shared: Sequence[int], at_once: int) -> Iterator[list[int]]:
-    """Places in the order, together as long as they are few enough; the first of a chunk shares nothing."""
+    """Indices in the order, together as long as they are few enough; the first of a chunk shares nothing."""
     some: list[int] = []
     size = 0
     for place, derivation in enumerate(order):

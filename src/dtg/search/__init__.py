@@ -1,1 +1,1 @@
-"""Word-synchronous beam search, generation, and what they keep between words."""
+"""Word-synchronous beam search with a KV cache, generation, and what they keep between words."""

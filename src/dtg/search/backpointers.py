@@ -1,4 +1,4 @@
-"""Where hypotheses came from: for every word, each hypothesis's predecessor and its arcs and POPs before the word.
+"""Backpointers: for every word, each hypothesis's predecessor and the actions that it took before the word.
 
 That is enough to write down any derivation when somebody asks for its tree, and the search itself carries nothing along.
 """
@@ -11,25 +11,24 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from dtg.transitions import GEN, Action, State, TransitionSystem
-
-NO_ACTION = -1
+from dtg.transitions import GEN, State, TransitionSystem
+from dtg.transitions.action import NOTHING
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class WordBackpointers:
     """The hypotheses after one word."""
 
-    before: Trail
+    before: Backpointers
     parent: Tensor  # (hypotheses,) which hypothesis of `before` it comes from
-    actions: Tensor  # (hypotheses, longest) columns of `choices` taken before the word, in order; NO_ACTION fills up
+    actions: Tensor  # (hypotheses, longest) ids of the actions taken before the word, in order; NOTHING fills up
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedBackpointers:
     """Hypotheses of several searches together."""
 
-    parts: tuple[Trail, ...]
+    parts: tuple[Backpointers, ...]
     part: Tensor  # (hypotheses,) which of them
     parent: Tensor  # (hypotheses,) and which hypothesis there
 
@@ -39,47 +38,46 @@ class Start:
     """One hypothesis, before the first word."""
 
 
-Trail = Start | Step | Joined
+Backpointers = Start | WordBackpointers | JoinedBackpointers
 
 
-def actions_of(trail: Trail, hypothesis: int) -> list[list[int]]:
-    """For every word, the columns taken before it."""
+def actions_of(pointers: Backpointers, hypothesis: int) -> list[list[int]]:
+    """For every word, the ids of the actions taken before it."""
     found = []
-    while not isinstance(trail, Start):
-        parent = int(trail.parent[hypothesis])
-        if isinstance(trail, Joined):
-            trail = trail.parts[int(trail.part[hypothesis])]
+    while not isinstance(pointers, Start):
+        parent = int(pointers.parent[hypothesis])
+        if isinstance(pointers, JoinedBackpointers):
+            pointers = pointers.parts[int(pointers.part[hypothesis])]
         else:
-            found.append([column for column in trail.actions[hypothesis].tolist() if column != NO_ACTION])
-            trail = trail.before
+            found.append([number for number in pointers.actions[hypothesis].tolist() if number != NOTHING])
+            pointers = pointers.before
         hypothesis = parent
     return found[::-1]
 
 
 def replay(
     system: TransitionSystem,
-    operations: Sequence[Action],
     before_words: Sequence[Sequence[int]],
     words: Sequence[str],
     after: Sequence[int] = (),
 ) -> State:
-    """The state that a hypothesis is in; `operations` are what the columns of `choices` stand for."""
-    state = system.initial()
-    for columns, word in zip(before_words, words, strict=True):
-        for column in columns:
-            state = system.apply(state, operations[column])
+    """The state that a hypothesis is in, from the ids of its actions before each word and after the last."""
+    state, actions = system.initial(), system.table.actions
+    for numbers, word in zip(before_words, words, strict=True):
+        for number in numbers:
+            state = system.apply(state, actions[number])
         state = system.apply(state, GEN(word))
-    for column in after:
-        state = system.apply(state, operations[column])
+    for number in after:
+        state = system.apply(state, actions[number])
     return state
 
 
-def chased(origin: Tensor, column: Tensor, last: Tensor, first: int) -> tuple[Tensor, Tensor]:
-    """Follow `origin` back from `last` until numbers below `first`: where each ends, and the columns met, in order."""
+def trace_back(origin: Tensor, action: Tensor, last: Tensor, first: int) -> tuple[Tensor, Tensor]:
+    """Follow `origin` back from `last` until numbers below `first`: where each ends, and the actions met, in order."""
     met = []
     while bool((last >= first).any()):
         on_the_way = last >= first
-        met.append(torch.where(on_the_way, column[last], NO_ACTION))
+        met.append(torch.where(on_the_way, action[last], NOTHING))
         last = torch.where(on_the_way, origin[last], last)
     actions = torch.stack(met[::-1], dim=1) if met else last.new_empty(len(last), 0)
     return last, actions

@@ -7,20 +7,18 @@ sentence is a fold of `step`. Several sentences go together in one `Beams`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from dtg.model.model import DecoderModel
 from dtg.search.beams import Beams, at_start
 from dtg.search.evaluator import Evaluator
-from dtg.search.expansion import Arrivals, explore
+from dtg.search.expansion import Candidates, expand
 from dtg.search.options import BeamOptions
 from dtg.search.ranking import log_sums
 from dtg.search.word_step import NextWord, generate
-
-if TYPE_CHECKING:
-    from dtg.model import DecoderModel
 
 
 class Endings(NamedTuple):
@@ -33,7 +31,7 @@ class Endings(NamedTuple):
     actions: Tensor  # (derivations, longest) what it did after the last word
 
 
-class Search:
+class BeamSearch:
     """A model and the limits of a search. `rows_evaluated` says how much has been computed so far."""
 
     def __init__(self, model: DecoderModel, options: BeamOptions) -> None:
@@ -50,20 +48,20 @@ class Search:
         return at_start(*self.evaluator.begin())
 
     @torch.inference_mode()
-    def arrive(self, beams: Beams) -> Arrivals:
-        """The ways to arrive at the next word, whatever it is."""
-        return explore(self.evaluator, self.options, beams, ending=False)
+    def expand(self, beams: Beams) -> Candidates:
+        """The candidates for the next word, whatever it is."""
+        return expand(self.evaluator, self.options, beams, ending=False)
 
     @torch.inference_mode()
-    def step(self, beams: Beams, arrivals: Arrivals, words: Sequence[NextWord]) -> Beams:
-        """Go on with these words, of which each sentence may have several; the result has a sentence for each."""
-        return generate(self.evaluator, self.options, beams, arrivals, words)
+    def step(self, beams: Beams, candidates: Candidates, words: Sequence[NextWord]) -> Beams:
+        """Continue with these words, of which each sentence may have several; the result has a sentence for each."""
+        return generate(self.evaluator, self.options, beams, candidates, words)
 
     @torch.inference_mode()
     def end(self, beams: Beams) -> Endings:
         """Complete every sentence."""
-        used = beams.arena.used
-        found = explore(self.evaluator, self.options, beams, ending=True)
-        beams.arena.used = used  # nothing goes on from a sentence's end
-        total = log_sums(found.arrival, found.beam, beams.count)
-        return Endings(total, found.arrival, found.beam, found.parent, found.actions)
+        used = beams.cache.used
+        found = expand(self.evaluator, self.options, beams, ending=True)
+        beams.cache.used = used  # nothing follows a sentence's end
+        total = log_sums(found.next_score, found.beam, beams.count)
+        return Endings(total, found.next_score, found.beam, found.parent, found.actions)

@@ -1,7 +1,7 @@
 """Hypotheses of many sentences, all just after a word: what a word-synchronous search keeps between two words.
 
 Hypotheses stand sentence by sentence (`beam` says which), the best first. Nothing here is changed once it is made, so any
-number of searches may go on from it.
+number of searches may continue from it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from torch import Tensor
 
 from dtg.families.lanes import Lanes
 from dtg.model.precision import finest
-from dtg.search.backpointers import Joined, Start, Trail
-from dtg.search.kv_cache import Arena
+from dtg.search.backpointers import Backpointers, JoinedBackpointers, Start
+from dtg.search.kv_cache import KVCache
 
 
-class WordFigures(NamedTuple):
+class WordStatistics(NamedTuple):
     """What is reported of the word that each sentence has just generated: (sentences,) each, in nats."""
 
     log_mass: Tensor  # log p(the words so far), as far as the search kept it
@@ -27,58 +27,58 @@ class WordFigures(NamedTuple):
     lexical: Tensor
     structural: Tensor
     entropy: Tensor  # of the distribution over hypotheses
-    stack_depth: Tensor  # words on the stack, the mean over hypotheses
+    stack_depth: Tensor  # words on the stack, in expectation over hypotheses
     kept: Tensor  # share of the probability that was kept at this word
 
 
 @dataclass(frozen=True, slots=True)
 class Beams:
-    """The hypotheses, and the arena that their rows are in."""
+    """The hypotheses, and the KV cache that their rows are in."""
 
     lanes: Lanes
     hidden: Tensor  # (hypotheses, width) of the row that predicts what follows
     score: Tensor  # (hypotheses,) log-probability of everything so far, as fine as the device has it
     beam: Tensor  # (hypotheses,) which sentence, ascending
     count: int  # sentences
-    arena: Arena
-    trail: Trail
-    figures: WordFigures
+    cache: KVCache
+    backpointers: Backpointers
+    statistics: WordStatistics
 
     def hypotheses(self, beam: int) -> Tensor:
         """Places of one sentence's hypotheses, the best first."""
         return (self.beam == beam).nonzero()[:, 0]
 
 
-def at_start(lanes: Lanes, arena: Arena, hidden: Tensor) -> Beams:
+def at_start(lanes: Lanes, cache: KVCache, hidden: Tensor) -> Beams:
     """One sentence before its first word: one hypothesis, certain."""
     zero = torch.zeros(1, dtype=finest(hidden.device), device=hidden.device)
-    figures = WordFigures(zero, zero, zero, zero, zero, zero, zero + 1)
-    return Beams(lanes, hidden, zero, torch.zeros_like(zero, dtype=torch.long), 1, arena, Start(), figures)
+    statistics = WordStatistics(zero, zero, zero, zero, zero, zero, zero + 1)
+    return Beams(lanes, hidden, zero, torch.zeros_like(zero, dtype=torch.long), 1, cache, Start(), statistics)
 
 
 def select(beams: Beams, chosen: Sequence[int]) -> Beams:
-    """These sentences, in this order; hypotheses are copied, the arena is shared."""
+    """These sentences, in this order; hypotheses are copied, the cache is shared."""
     if list(chosen) == list(range(beams.count)):
         return beams
     places = [beams.hypotheses(number) for number in chosen]
     lanes = torch.cat(places)
     beam = torch.cat([torch.full_like(some, number) for number, some in enumerate(places)])
-    figures = WordFigures(*(column[list(chosen)] for column in beams.figures))
-    trail = Joined((beams.trail,), torch.zeros_like(lanes), lanes)
+    statistics = WordStatistics(*(column[list(chosen)] for column in beams.statistics))
+    backpointers = JoinedBackpointers((beams.backpointers,), torch.zeros_like(lanes), lanes)
     return Beams(
         beams.lanes.fork(lanes),
         beams.hidden[lanes],
         beams.score[lanes],
         beam,
         len(chosen),
-        beams.arena,
-        trail,
-        figures,
+        beams.cache,
+        backpointers,
+        statistics,
     )
 
 
 def join(parts: Sequence[Beams]) -> Beams:
-    """The sentences of several searches together, in one arena."""
+    """The sentences of several searches together, in one cache."""
     if len(parts) == 1:
         return parts[0]
     lanes, beam, part, parent = [], [], [], []
@@ -88,15 +88,15 @@ def join(parts: Sequence[Beams]) -> Beams:
         beam.append(beams.beam + sentences)
         part.append(torch.full_like(beams.beam, number))
         parent.append(torch.arange(len(beams.beam), device=beams.beam.device))
-        rows, sentences = rows + beams.arena.used, sentences + beams.count
-    figures = WordFigures(*(torch.cat(columns) for columns in zip(*(p.figures for p in parts), strict=True)))
+        rows, sentences = rows + beams.cache.used, sentences + beams.count
+    statistics = WordStatistics(*(torch.cat(columns) for columns in zip(*(p.statistics for p in parts), strict=True)))
     return Beams(
         Lanes.join(lanes),
         torch.cat([beams.hidden for beams in parts]),
         torch.cat([beams.score for beams in parts]),
         torch.cat(beam),
         sentences,
-        Arena.join([beams.arena for beams in parts]),
-        Joined(tuple(beams.trail for beams in parts), torch.cat(part), torch.cat(parent)),
-        figures,
+        KVCache.join([beams.cache for beams in parts]),
+        JoinedBackpointers(tuple(beams.backpointers for beams in parts), torch.cat(part), torch.cat(parent)),
+        statistics,
     )

@@ -1,9 +1,9 @@
-"""From one word to the next: hypotheses just after a word in, the most probable ways to arrive at the next word out.
+"""Expansion: from the hypotheses just after a word to the most probable candidates just before the next word's GEN.
 
-Between two words a hypothesis takes arcs and POPs. Each leads to a state that may *arrive*, by GEN (or by `<END>`, where
-the sentence is over), or go on. The log-probability of a way only falls as it goes on, so ways are followed best first
-until none that is left can be among the `beam` best that arrive: the result is exactly these, whatever the order. What is
-not followed is not lost sight of: its probability is known, and counted.
+Between two words a hypothesis takes actions other than GEN. Each leads to a state that may generate the next word (or
+`<END>`, where the sentence is over), or take further actions. The log-probability of a hypothesis only falls as it is
+expanded, so hypotheses are expanded best first until none that is left can be among the `beam` best candidates: the result
+is exactly these, whatever the order. What is pruned is not lost sight of: its probability is known, and counted.
 """
 
 from __future__ import annotations
@@ -14,31 +14,33 @@ import torch
 from torch import Tensor
 
 from dtg.families.lanes import Lanes
-from dtg.model.heads import END, GENERATE
-from dtg.search.backpointers import chased
+from dtg.search.backpointers import trace_back
 from dtg.search.beams import Beams
 from dtg.search.evaluator import Evaluator
-from dtg.search.kv_cache import Arena
+from dtg.search.kv_cache import KVCache
 from dtg.search.options import BeamOptions
 from dtg.search.ranking import best_of_each, log_sums, ranked
+from dtg.transitions.table import FINISH, GENERATE
 
-AT_ONCE = 4  # a pass follows at most a fourth of the beam: more would follow ways that turn out too improbable,
-WORTHWHILE = 64  # which costs less than another pass as long as a pass has no more rows than this
+# A pass expands at most a fourth of the beam: more would be hypotheses that turn out too improbable, which costs less than
+# another pass as long as a pass has no more rows than WORTHWHILE.
+AT_ONCE = 4
+WORTHWHILE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Arrivals:
-    """The hypotheses that arrive, sentence by sentence, each still before its GEN or `<END>`."""
+class Candidates:
+    """The hypotheses just before their GEN or `<END>`, sentence by sentence."""
 
     lanes: Lanes
-    hidden: Tensor  # (arrivals, width)
-    score: Tensor  # (arrivals,) log-probability before GEN or <END>
-    arrival: Tensor  # (arrivals,) ... and with it
-    beam: Tensor  # (arrivals,) which sentence, ascending
-    parent: Tensor  # (arrivals,) which hypothesis of the beams it comes from
-    actions: Tensor  # (arrivals, longest) what it did on the way; see `Step`
-    explored: Tensor  # (sentences,) share of the probability of arriving that these have
-    arena: Arena
+    hidden: Tensor  # (candidates, width)
+    score: Tensor  # (candidates,) log-probability before GEN or <END>
+    next_score: Tensor  # (candidates,) ... and with it
+    beam: Tensor  # (candidates,) which sentence, ascending
+    parent: Tensor  # (candidates,) which hypothesis of the beams it comes from
+    actions: Tensor  # (candidates, longest) ids of the actions since the word; see `WordBackpointers`
+    explored: Tensor  # (sentences,) share of the probability of GEN or <END> that these have
+    cache: KVCache
 
 
 @dataclass(slots=True)
@@ -50,110 +52,112 @@ class Pool:
     score: Tensor
     beam: Tensor
     origin: Tensor  # the state it comes from; -1 for the first ones
-    column: Tensor  # the action it was reached by
+    action: Tensor  # the id of the action it was reached by
     taken: Tensor  # how many actions since the word
-    arrival: Tensor  # log-probability of arriving from here; minus infinity where that is not legal
+    next_score: Tensor  # log-probability with GEN or <END> from here; minus infinity where that is not legal
 
     def add(self, other: Pool) -> Pool:
         return Pool(
             Lanes.join([self.lanes, other.lanes]),
             *(
                 torch.cat([getattr(self, name), getattr(other, name)])
-                for name in ("hidden", "score", "beam", "origin", "column", "taken", "arrival")
+                for name in ("hidden", "score", "beam", "origin", "action", "taken", "next_score")
             ),
         )
 
 
 @dataclass(slots=True)
 class Agenda:
-    """Actions that may be followed: where from, which, and the log-probability after it."""
+    """Expansions that have not been carried out: from which state, by which action, and the log-probability after it."""
 
     score: Tensor
     beam: Tensor
     state: Tensor  # in the pool
-    column: Tensor
+    action: Tensor
 
     def only(self, which: Tensor) -> Agenda:
-        return Agenda(self.score[which], self.beam[which], self.state[which], self.column[which])
+        return Agenda(self.score[which], self.beam[which], self.state[which], self.action[which])
 
     def add(self, other: Agenda) -> Agenda:
-        names = ("score", "beam", "state", "column")
+        names = ("score", "beam", "state", "action")
         return Agenda(*(torch.cat([getattr(self, name), getattr(other, name)]) for name in names))
 
 
-def explore(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending: bool) -> Arrivals:
-    """The ways from every hypothesis to the next word, or to the sentence's end."""
+def expand(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending: bool) -> Candidates:
+    """The candidates of every sentence for its next word, or for its end."""
     first = len(beams.beam)
     nowhere = torch.full_like(beams.beam, -1)
-    arena = beams.arena
+    cache = beams.cache
     pool = Pool(beams.lanes, beams.hidden, beams.score, beams.beam, nowhere, nowhere, nowhere + 1, beams.score)
-    pool.arrival, agenda = prospects(evaluator, pool, 0, ending)
+    pool.next_score, agenda = prospects(evaluator, pool, 0, ending)
     limit = None if ending else options.max_actions
     while True:
-        bar = lowest_of_the_best(pool.arrival, pool.beam, beams.count, options.beam)
-        promising = agenda.score > bar[agenda.beam]
+        threshold = worst_of_the_best(pool.next_score, pool.beam, beams.count, options.beam)
+        promising = agenda.score > threshold[agenda.beam]
         if limit is not None:
             promising &= pool.taken[agenda.state] < limit
-        candidates = promising.nonzero()[:, 0]
-        if not len(candidates):
+        open_ = promising.nonzero()[:, 0]
+        if not len(open_):
             break
-        of = agenda.beam[candidates]
-        at_once = ways_at_once(options.beam, int((torch.bincount(of) > 0).sum()))
-        followed = candidates[best_of_each(agenda.score[candidates], of, at_once)]
-        now = agenda.only(followed)
+        of = agenda.beam[open_]
+        at_once = expansions_at_once(options.beam, int((torch.bincount(of) > 0).sum()))
+        chosen = open_[best_of_each(agenda.score[open_], of, at_once)]
+        now = agenda.only(chosen)
         lanes = pool.lanes.fork(now.state)
-        hidden = evaluator.take(lanes, arena, now.column)
-        new = Pool(lanes, hidden, now.score, now.beam, now.state, now.column, pool.taken[now.state] + 1, now.score)
-        new.arrival, more = prospects(evaluator, new, len(pool.beam), ending)
-        left = torch.ones_like(agenda.beam, dtype=torch.bool).index_fill(0, followed, False)
+        hidden = evaluator.take(lanes, cache, now.action)
+        new = Pool(lanes, hidden, now.score, now.beam, now.state, now.action, pool.taken[now.state] + 1, now.score)
+        new.next_score, more = prospects(evaluator, new, len(pool.beam), ending)
+        left = torch.ones_like(agenda.beam, dtype=torch.bool).index_fill(0, chosen, False)
         pool, agenda = pool.add(new), agenda.only(left).add(more)
-    return arrivals(pool, agenda, options, beams.count, first, arena)
+    return best_candidates(pool, agenda, options, beams.count, first, cache)
 
 
-def ways_at_once(beam: int, sentences: int) -> int:
-    """How many ways of each sentence a pass follows, if so many sentences have any left. No result depends on it."""
+def expansions_at_once(beam: int, sentences: int) -> int:
+    """How many expansions of each sentence a pass carries out, if this many sentences have any. No result depends on it."""
     return max(1, beam // AT_ONCE, min(beam, WORTHWHILE // sentences))
 
 
 def prospects(evaluator: Evaluator, new: Pool, before: int, ending: bool) -> tuple[Tensor, Agenda]:
-    """For new states, which come after `before` others: log-probabilities of arriving, and the actions that go on."""
+    """For new states, which come after `before` others: log-probabilities with GEN or `<END>`, and further expansions."""
     choices, may = evaluator.choices(new.hidden, new.lanes.states.features(), words_left=0 if ending else 1)
     total = (new.score[:, None] + choices).masked_fill(~may, -torch.inf)
-    arrival = total[:, END if ending else GENERATE].clone()
-    total[:, [GENERATE, END]] = -torch.inf
-    state, column = (total > -torch.inf).nonzero(as_tuple=True)
-    return arrival, Agenda(total[state, column], new.beam[state], before + state, column)
+    next_score = total[:, FINISH if ending else GENERATE].clone()
+    total[:, [GENERATE, FINISH]] = -torch.inf
+    state, action = (total > -torch.inf).nonzero(as_tuple=True)
+    return next_score, Agenda(total[state, action], new.beam[state], before + state, action)
 
 
-def lowest_of_the_best(arrival: Tensor, beam: Tensor, count: int, size: int) -> Tensor:
-    """(sentences,) what a way must exceed to be among the best; minus infinity where there are not enough yet."""
-    order, rank = ranked(arrival, beam)
+def worst_of_the_best(score: Tensor, beam: Tensor, count: int, size: int) -> Tensor:
+    """(sentences,) what a hypothesis must exceed to be a candidate; minus infinity where there are not enough yet."""
+    order, rank = ranked(score, beam)
     last = order[rank == size - 1]
-    bar = torch.full((count,), -torch.inf, dtype=arrival.dtype, device=arrival.device)
-    return bar.index_copy(0, beam[last], arrival[last])
+    threshold = torch.full((count,), -torch.inf, dtype=score.dtype, device=score.device)
+    return threshold.index_copy(0, beam[last], score[last])
 
 
-def arrivals(pool: Pool, agenda: Agenda, options: BeamOptions, count: int, first: int, arena: Arena) -> Arrivals:
-    """The best that arrive, and, by the fast track, the best for each number of actions taken."""
-    able = (pool.arrival > -torch.inf).nonzero()[:, 0]
-    chosen = able[best_of_each(pool.arrival[able], pool.beam[able], options.beam)]
+def best_candidates(
+    pool: Pool, agenda: Agenda, options: BeamOptions, count: int, first: int, cache: KVCache
+) -> Candidates:
+    """The best of each sentence, and, by the fast track, the best for each number of actions taken."""
+    able = (pool.next_score > -torch.inf).nonzero()[:, 0]
+    chosen = able[best_of_each(pool.next_score[able], pool.beam[able], options.beam)]
     if options.fast_track:
         of_each = pool.beam[able] * (int(pool.taken.max()) + 1) + pool.taken[able]
-        fast = able[best_of_each(pool.arrival[able], of_each, options.fast_track)]
+        fast = able[best_of_each(pool.next_score[able], of_each, options.fast_track)]
         chosen = torch.cat([chosen, fast]).unique()
-        chosen = chosen[best_of_each(pool.arrival[chosen], pool.beam[chosen], len(chosen))]
-    parent, actions = chased(pool.origin, pool.column, chosen, first)
-    reached = log_sums(pool.arrival[chosen], pool.beam[chosen], count)
-    found = log_sums(pool.arrival, pool.beam, count)
+        chosen = chosen[best_of_each(pool.next_score[chosen], pool.beam[chosen], len(chosen))]
+    parent, actions = trace_back(pool.origin, pool.action, chosen, first)
+    reached = log_sums(pool.next_score[chosen], pool.beam[chosen], count)
+    found = log_sums(pool.next_score, pool.beam, count)
     missed = log_sums(agenda.score, agenda.beam, count)
-    return Arrivals(
+    return Candidates(
         pool.lanes.fork(chosen),
         pool.hidden[chosen],
         pool.score[chosen],
-        pool.arrival[chosen],
+        pool.next_score[chosen],
         pool.beam[chosen],
         parent,
         actions,
         (reached - torch.logaddexp(found, missed)).exp(),
-        arena,
+        cache,
     )

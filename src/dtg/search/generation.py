@@ -1,7 +1,7 @@
-"""Sentences that a model makes up: a prompt, or nothing, in, sentences with their trees out.
+"""Generates sentences with their trees, with or without a prompt.
 
 Every action is drawn from those that are legal, so every sentence comes with a valid tree. At the limit of words GEN is
-illegal, and the tree closes. Of the pieces, those that spell single bytes are left out: they stand for characters that the
+illegal, and the tree closes. Of the subwords, those that spell single bytes are left out: they stand for characters that the
 vocabulary lacks, and drawn at random they spell none.
 """
 
@@ -9,24 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from dtg.errors import InputError
-from dtg.families.rows import NOTHING
-from dtg.model.heads import END, GENERATE
+from dtg.model.model import DecoderModel
 from dtg.search.backpointers import actions_of, replay
-from dtg.search.beam_search import Search
+from dtg.search.beam_search import BeamSearch
 from dtg.search.options import BeamOptions
 from dtg.search.sampling import Sampling, draw
 from dtg.search.word_step import NextWord, compacted
-from dtg.trees import DependencyTree
-
-if TYPE_CHECKING:
-    from dtg.model import DecoderModel
-    from dtg.text import Tokenizer
+from dtg.text.tokenizer import Tokenizer
+from dtg.transitions.action import NOTHING
+from dtg.transitions.table import FINISH, GENERATE
+from dtg.trees.kinds import Tree
 
 AT_ONCE = 64  # sentences
 MOST_PIECES = 24  # of one word: without a limit, a model that has learned little may never end a word
@@ -38,7 +35,7 @@ class GeneratedSentence:
     """A sentence that a model made up. `tree` is None in models without trees."""
 
     words: tuple[str, ...]
-    tree: DependencyTree | None
+    tree: Tree | None
     log_probability: float  # of its words and tree, in the model as it is, whatever they were drawn with; nats
     complete: bool  # it ended by itself, before the limit of words
 
@@ -47,10 +44,10 @@ class GeneratedSentence:
 class Draft:
     """One sentence in the making."""
 
-    before_words: list[list[int]]  # for each word, the columns taken before it
+    before_words: list[list[int]]  # for each word, the ids of the actions taken before it
     pieces: list[list[int]]  # of each word that was generated
     log_probability: float
-    since_word: list[int] = field(default_factory=list)  # columns taken since the last word
+    since_word: list[int] = field(default_factory=list)  # actions taken since the last word
     cut: bool = False  # the limit of words was reached
 
 
@@ -64,9 +61,8 @@ def generate_sentences(
     seed: int,
     options: BeamOptions,
 ) -> Iterator[GeneratedSentence]:
-    """`count` sentences that begin with the words of the prompt. The same seed gives the same sentences."""
-    if model.tokenizer is None:
-        raise InputError("this model has no tokenizer to turn pieces into words.")
+    """Sentences that begin with the words of the prompt. The same seed gives the same sentences."""
+    tokenizer = model.require_tokenizer()
     if count < 1:
         raise InputError(f"{count} sentences cannot be generated; ask for at least one.")
     if max_words < max(1, len(prompt)):
@@ -74,10 +70,10 @@ def generate_sentences(
             f"max_words is {max_words}; it must be at least 1, and no less than the prompt's {len(prompt)}."
         )
     generator = torch.Generator(model.device).manual_seed(seed)
-    search = Search(model, options)
+    search = BeamSearch(model, options)
     for first in range(0, count, AT_ONCE):
         some = min(AT_ONCE, count - first)
-        yield from Generation(search, model.tokenizer, prompt, some, sampling, max_words, generator).run()
+        yield from Generation(search, tokenizer, prompt, some, sampling, max_words, generator).run()
 
 
 class Generation:
@@ -86,7 +82,7 @@ class Generation:
     @torch.inference_mode()
     def __init__(
         self,
-        search: Search,
+        search: BeamSearch,
         tokenizer: Tokenizer,
         prompt: Sequence[str],
         count: int,
@@ -98,15 +94,15 @@ class Generation:
         self.prompt, self.sampling, self.max_words, self.generator = tuple(prompt), sampling, max_words, generator
         beams = search.begin()
         for word in prompt:
-            beams = search.step(beams, search.arrive(beams), [NextWord(0, tokenizer.encode(word))])
+            beams = search.step(beams, search.expand(beams), [NextWord(0, tokenizer.encode(word))])
         # What the prompt's words have been parsed into is drawn as well, by how probable it is.
-        shares = (beams.score - beams.figures.log_mass[0]).exp()
+        shares = (beams.score - beams.statistics.log_mass[0]).exp()
         drawn = torch.multinomial(shares, count, replacement=True, generator=generator)
-        self.lanes, self.arena = compacted(beams.lanes.fork(drawn), beams.arena)
+        self.lanes, self.cache = compacted(beams.lanes.fork(drawn), beams.cache)
         self.hidden = beams.hidden[drawn]
         scores = beams.score[drawn].tolist()
         self.drafts = [
-            Draft(actions_of(beams.trail, hypothesis), [], score)
+            Draft(actions_of(beams.backpointers, hypothesis), [], score)
             for hypothesis, score in zip(drawn.tolist(), scores, strict=True)
         ]
         self.is_byte = tokenizer.is_byte.to(self.hidden.device)
@@ -118,45 +114,45 @@ class Generation:
         running = list(range(len(self.drafts)))  # the drafts that the lanes belong to
         steps = 0
         while running:
-            column, piece = self.draw([self.drafts[number] for number in running])
-            going_on = [place for place, taken in enumerate(column.tolist()) if taken != END]
-            running = [running[place] for place in going_on]
+            action, piece = self.draw([self.drafts[number] for number in running])
+            unfinished = [place for place, taken in enumerate(action.tolist()) if taken != FINISH]
+            running = [running[place] for place in unfinished]
             if not running:
                 break
-            chosen = torch.tensor(going_on, device=column.device)
-            if len(going_on) < len(column):
-                self.lanes, column, piece = self.lanes.fork(chosen), column[chosen], piece[chosen]
+            chosen = torch.tensor(unfinished, device=action.device)
+            if len(unfinished) < len(action):
+                self.lanes, action, piece = self.lanes.fork(chosen), action[chosen], piece[chosen]
             self.hidden = self.evaluator.act(
-                self.lanes, self.arena, column, piece, starts_word=self.starts_word[piece.clamp(min=0)]
+                self.lanes, self.cache, action, piece, starts_word=self.starts_word[piece.clamp(min=0)]
             )
             steps += 1
             if steps % TIDY_EVERY == 0:
-                self.lanes, self.arena = compacted(self.lanes, self.arena)
+                self.lanes, self.cache = compacted(self.lanes, self.cache)
         return [self.finished(draft) for draft in self.drafts]
 
     def draw(self, drafts: Sequence[Draft]) -> tuple[Tensor, Tensor]:
-        """What each lane does next, written down in its draft: (lanes,) a column of `choices`, and a piece for GEN."""
+        """What each lane does next, written down in its draft: (lanes,) the id of an action, and a subword for GEN."""
         features = self.lanes.states.features()
         words = torch.tensor([len(self.prompt) + len(draft.pieces) for draft in drafts], device=features.device)
         at_limit = words >= self.max_words
         choices, may = self.evaluator.choices(self.hidden, features, torch.where(at_limit, 0, -1)[:, None])
-        # A word that is nothing yet but the mark of its beginning must go on.
+        # A word that is nothing yet but the mark of its beginning must be continued.
         empty = torch.tensor([self.is_empty(draft) for draft in drafts], device=features.device)
         only_generate = torch.zeros_like(may).index_fill(1, torch.tensor([GENERATE], device=may.device), True)
         may = torch.where(empty[:, None], only_generate, may)
-        column = draw(choices.masked_fill(~may, -torch.inf), self.sampling.for_actions, self.generator)
-        piece = torch.full_like(column, NOTHING)
-        generates = column == GENERATE
+        action = draw(choices.masked_fill(~may, -torch.inf), self.sampling.for_actions, self.generator)
+        piece = torch.full_like(action, NOTHING)
+        generates = action == GENERATE
         which = generates.nonzero()[:, 0]
         if len(which):
             pieces = self.evaluator.pieces(self.hidden[which], features[which])
             allowed = self.pieces_allowed([drafts[place] for place in which.tolist()])
             piece[which] = draw(pieces.masked_fill(~allowed, -torch.inf), self.sampling, self.generator)
             choices[which, GENERATE] += pieces.gather(1, piece[which, None])[:, 0]
-        scores = choices.gather(1, column[:, None])[:, 0].tolist()
+        scores = choices.gather(1, action[:, None])[:, 0].tolist()
         starts: list[bool] = self.starts_word[piece.clamp(min=0)].tolist()
         for draft, taken, number, score, begins, limit in zip(
-            drafts, column.tolist(), piece.tolist(), scores, starts, at_limit.tolist(), strict=True
+            drafts, action.tolist(), piece.tolist(), scores, starts, at_limit.tolist(), strict=True
         ):
             draft.log_probability += score
             draft.cut |= limit
@@ -167,7 +163,7 @@ class Generation:
                 draft.since_word, draft.pieces = [], [*draft.pieces, [number]]
             else:
                 draft.pieces[-1].append(number)
-        return column, piece
+        return action, piece
 
     def pieces_allowed(self, drafts: Sequence[Draft]) -> Tensor:
         """(drafts, pieces) a word's beginning anywhere but in an empty word; more of it while it is open and not too long."""
@@ -176,9 +172,9 @@ class Generation:
         open_word = [
             bool(draft.pieces) and not draft.since_word and len(draft.pieces[-1]) < MOST_PIECES for draft in drafts
         ]
-        may_go_on = torch.tensor(open_word, device=device)
+        may_continue = torch.tensor(open_word, device=device)
         continues = ~self.starts_word & self.tokenizer.is_text.to(device)
-        return (may_begin[:, None] & self.starts_word) | (may_go_on[:, None] & continues & ~self.is_byte)
+        return (may_begin[:, None] & self.starts_word) | (may_continue[:, None] & continues & ~self.is_byte)
 
     def is_empty(self, draft: Draft) -> bool:
         """The last word is open and has no character yet."""
@@ -188,7 +184,7 @@ class Generation:
         """The sentence in words, with its tree."""
         words = (*self.prompt, *(self.tokenizer.decode(pieces) for pieces in draft.pieces))
         tree = None
-        if self.evaluator.system.builds_trees:
-            state = replay(self.evaluator.system, self.evaluator.actions, draft.before_words, words, draft.since_word)
-            tree = DependencyTree(words, tuple(head for head in state.heads if head is not None))
+        if self.evaluator.family.has_trees:
+            state = replay(self.evaluator.system, draft.before_words, words, draft.since_word)
+            tree = self.evaluator.system.result(state)
         return GeneratedSentence(words, tree, draft.log_probability, not draft.cut)

@@ -1,7 +1,7 @@
-"""Keys and values of rows that later rows may attend to, in every layer, by row number. Rows are only ever added.
+"""The KV cache: keys and values of rows that later rows may attend to, in every layer, by row number.
 
-A hypothesis is a stack of row numbers, so forking one copies numbers and never keys. What no hypothesis needs any more is
-left behind when `keep` moves the rest into a new arena.
+Rows are only ever added. A hypothesis is a stack of row numbers, so forking one copies numbers and never keys. What no
+hypothesis can see any more is left behind when `compact` moves the rest into a new cache.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ GROWTH = 1.5
 SMALLEST = 256
 
 
-class Arena:
+class KVCache:
     """`table` is (layers, capacity, 2, heads, head width); the first `used` rows are filled."""
 
     def __init__(self, table: Tensor, used: int = 0) -> None:
         self.table, self.used = table, used
 
     @classmethod
-    def empty(cls, layers: int, heads: int, head_width: int, *, like: Tensor) -> Arena:
+    def empty(cls, layers: int, heads: int, head_width: int, *, like: Tensor) -> KVCache:
         """Without rows, with the type and device of `like`."""
         return cls(like.new_empty(layers, SMALLEST, 2, heads, head_width))
 
@@ -42,17 +42,16 @@ class Arena:
         rows[first : first + len(keys_values)] = keys_values
         return rows
 
-    def keep(self, rows: Tensor, room: int) -> Arena:
-        """A new arena in which these rows come first, in this order, with room for more."""
+    def compact(self, rows: Tensor, room: int) -> KVCache:
+        """A new cache in which these rows come first, in this order, with room for more."""
         layers, _, *shape = self.table.shape
         table = self.table.new_empty(layers, max(SMALLEST, len(rows) + room), *shape)
         for layer in range(layers):
             torch.index_select(self.table[layer], 0, rows, out=table[layer, : len(rows)])
-        return Arena(table, len(rows))
+        return KVCache(table, len(rows))
 
     @classmethod
-    def join(cls, arenas: Sequence[Arena]) -> Arena:
-        """The rows of several arenas one after another."""
-        return cls(
-            torch.cat([arena.table[:, : arena.used] for arena in arenas], dim=1), sum(arena.used for arena in arenas)
-        )
+    def join(cls, caches: Sequence[KVCache]) -> KVCache:
+        """The rows of several caches one after another."""
+        table = torch.cat([cache.table[:, : cache.used] for cache in caches], dim=1)
+        return cls(table, sum(cache.used for cache in caches))

@@ -1,4 +1,4 @@
-"""How a beam search is limited."""
+"""The limits of a beam search."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from dtg.errors import InputError
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 from dtg.transitions.rules import DERIVATIONS, Derivations
 
 SENTENCES_TOGETHER = (32, 256)
@@ -17,12 +17,11 @@ HYPOTHESES_TOGETHER = 2_560
 class BeamOptions:
     """What a search keeps. Larger numbers take longer and lose less; `kept` in the results says how much was lost."""
 
-    beam: int = 300  # hypotheses that arrive at each word: the most probable ways to get there
+    beam: int = 300  # candidates just before each word: the most probable ones
     word_beam: int | None = None  # of these, how many are kept once the word is known; a third of them by default
-    fast_track: int = (
-        0  # hypotheses that shift after 0, 1, 2, ... actions that arrive whatever their rank, for each number
-    )
-    max_actions: int | None = None  # arcs and POPs between two words; no limit by default
+    # Candidates after 0, 1, 2, ... actions since the last word that are kept whatever their rank, for each number.
+    fast_track: int = 0
+    max_actions: int | None = None  # actions between two words; no limit by default
     derivations: Derivations = "canonical"
     constrained: bool | None = None  # None: as the model was made
 
@@ -50,6 +49,6 @@ class BeamOptions:
 
     @property
     def sentences_together(self) -> int:
-        """How many sentences to hand to a search at a time; the narrower its beam, the more make its passes worthwhile."""
+        """How many sentences to hand to a search at a time; the narrower the beam, the more."""
         least, most = SENTENCES_TOGETHER
         return min(most, max(least, HYPOTHESES_TOGETHER // self.beam))

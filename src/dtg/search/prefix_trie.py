@@ -1,8 +1,7 @@
-"""Many sentences at once: words in pieces in, what each word cost out. Equal beginnings are searched once.
+"""Searches many sentences at once, as a prefix trie: equal prefixes are searched once.
 
-Sentences form a tree of beginnings. A few beginnings at a time, of the earliest sentences first, go one word further
-together, wherever in their sentences they are; so the work at hand stays the same from the first word to the last, and
-results come in order.
+A few prefixes at a time, of the earliest sentences first, are extended by one word together, wherever in their sentences
+they are; so the work at hand stays the same from the first word to the last, and results come in order.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from itertools import count
 
 import torch
 
-from dtg.search.beam_search import Search
+from dtg.search.beam_search import BeamSearch
 from dtg.search.beams import Beams, join, select
-from dtg.search.expansion import Arrivals
+from dtg.search.expansion import Candidates
 from dtg.search.word_step import NextWord
 
 Pieces = tuple[int, ...]
@@ -28,133 +27,136 @@ BYTES_AT_ONCE = 1 << 30  # for keys and values
 
 @dataclass(frozen=True, slots=True)
 class SearchedSentence:
-    """The figures of every word (see `WordFigures`), and log p(x), which is NaN if ends are not asked for."""
+    """The statistics of every word (see `WordStatistics`), and log p(x), which is NaN if ends are not asked for."""
 
     words: tuple[tuple[float, ...], ...]
     log_probability: float
 
 
 @dataclass(slots=True, eq=False)
-class Beginning:
+class PrefixNode:
     """The first words of some sentences."""
 
     first: int  # the earliest sentence that begins like this
-    before: Beginning | None = None
-    figures: tuple[float, ...] = ()  # of its last word
-    longer: dict[Pieces, Beginning] = field(default_factory=dict)
-    waiting: list[Pieces] = field(default_factory=list)  # of `longer`, what has not been searched yet
+    parent: PrefixNode | None = None
+    statistics: tuple[float, ...] = ()  # of its last word
+    children: dict[Pieces, PrefixNode] = field(default_factory=dict)
+    pending: list[Pieces] = field(default_factory=list)  # of `children`, what has not been searched yet
     sentences: list[int] = field(default_factory=list)  # those that end here
     beams: tuple[Beams, int] | None = None  # the hypotheses after it: whose they are, and which
-    arrivals: tuple[Beams, Arrivals, int] | None = None  # the ways to the next word, while words are waiting
+    candidates: tuple[Beams, Candidates, int] | None = None  # for the next word, while words are pending
 
-    def all_figures(self) -> tuple[tuple[float, ...], ...]:
+    def all_statistics(self) -> tuple[tuple[float, ...], ...]:
+        """Of every word from the first on."""
         found, here = [], self
-        while here.before is not None:
-            found.append(here.figures)
-            here = here.before
+        while here.parent is not None:
+            found.append(here.statistics)
+            here = here.parent
         return tuple(reversed(found))
 
 
-def tree_of(sentences: Sequence[Sequence[Pieces]]) -> Beginning:
-    """Every different beginning once."""
-    root = Beginning(0)
+def make_trie(sentences: Sequence[Sequence[Pieces]]) -> PrefixNode:
+    """Every different prefix once."""
+    root = PrefixNode(0)
     for number, words in enumerate(sentences):
         here = root
         for pieces in words:
-            if pieces not in here.longer:
-                here.longer[pieces] = Beginning(number, here)
-                here.waiting.append(pieces)
-            here = here.longer[pieces]
+            if pieces not in here.children:
+                here.children[pieces] = PrefixNode(number, here)
+                here.pending.append(pieces)
+            here = here.children[pieces]
         here.sentences.append(number)
     return root
 
 
 def search_all(
-    search: Search, sentences: Sequence[Sequence[Pieces]], at_once: int | None = None, ends: bool = True
+    search: BeamSearch, sentences: Sequence[Sequence[Pieces]], at_once: int | None = None, ends: bool = True
 ) -> Iterator[SearchedSentence]:
-    """Every sentence's figures, in order; `at_once` is how many words are searched together."""
+    """Every sentence's statistics, in order; `at_once` is how many words are searched together."""
     at_once = words_at_once(search) if at_once is None else at_once
-    root = tree_of(sentences)
+    root = make_trie(sentences)
     root.beams = (search.begin(), 0)
-    ticket = count()  # where two beginnings start with the same sentence, the one found first goes first
+    ticket = count()  # where two prefixes start with the same sentence, the one found first goes first
     ready = [(root.first, next(ticket), root)]
     done: dict[int, SearchedSentence] = {}
     following = 0
     while ready:
         now, words = next_words(ready, at_once)
-        finish(search, [here for here in now if here.sentences], done, ends)
-        prepare(search, [here for here in now if here.waiting and here.arrivals is None])
-        for longer in go_on(search, words):
-            heapq.heappush(ready, (longer.first, next(ticket), longer))
+        record_sentences(search, [here for here in now if here.sentences], done, ends)
+        find_candidates(search, [here for here in now if here.pending and here.candidates is None])
+        for child in extend(search, words):
+            heapq.heappush(ready, (child.first, next(ticket), child))
         for here in now:
             here.beams = None
-            if here.waiting:
-                heapq.heappush(ready, (here.longer[here.waiting[0]].first, next(ticket), here))
+            if here.pending:
+                heapq.heappush(ready, (here.children[here.pending[0]].first, next(ticket), here))
             else:
-                here.arrivals = None
+                here.candidates = None
         while following in done:
             yield done.pop(following)
             following += 1
 
 
 def next_words(
-    ready: list[tuple[int, int, Beginning]], at_once: int
-) -> tuple[list[Beginning], list[tuple[Beginning, list[Pieces]]]]:
-    """Take beginnings from the heap until enough words follow them; those without words only have to be ended."""
-    now: list[Beginning] = []
-    words: list[tuple[Beginning, list[Pieces]]] = []
+    ready: list[tuple[int, int, PrefixNode]], at_once: int
+) -> tuple[list[PrefixNode], list[tuple[PrefixNode, list[Pieces]]]]:
+    """Take prefixes from the heap until enough words follow them; those without words only have to be ended."""
+    now: list[PrefixNode] = []
+    words: list[tuple[PrefixNode, list[Pieces]]] = []
     number = 0
     while ready and number < at_once and len(now) < at_once:
         here = heapq.heappop(ready)[2]
-        some = here.waiting[: at_once - number]
+        some = here.pending[: at_once - number]
         now.append(here)
         words.append((here, some))
         number += len(some)
     return now, words
 
 
-def finish(search: Search, ended: Sequence[Beginning], done: dict[int, SearchedSentence], ends: bool) -> None:
-    """Take down the sentences that are complete, and what their ends cost."""
+def record_sentences(
+    search: BeamSearch, ended: Sequence[PrefixNode], done: dict[int, SearchedSentence], ends: bool
+) -> None:
+    """Record the sentences that are complete, and what their ends cost."""
     if not ended:
         return
     found = search.end(together(ended)).log_probability.tolist() if ends else [math.nan] * len(ended)
     for here, log_probability in zip(ended, found, strict=True):
         for sentence in here.sentences:
-            done[sentence] = SearchedSentence(here.all_figures(), log_probability)
+            done[sentence] = SearchedSentence(here.all_statistics(), log_probability)
         here.sentences = []
 
 
-def prepare(search: Search, some: Sequence[Beginning]) -> None:
-    """Find the ways to the next word."""
+def find_candidates(search: BeamSearch, some: Sequence[PrefixNode]) -> None:
+    """Expand these prefixes up to the next word."""
     if some:
         beams = together(some)
-        arrivals = search.arrive(beams)
+        candidates = search.expand(beams)
         for place, here in enumerate(some):
-            here.arrivals = (beams, arrivals, place)
+            here.candidates = (beams, candidates, place)
 
 
-def go_on(search: Search, words: Sequence[tuple[Beginning, list[Pieces]]]) -> Iterator[Beginning]:
-    """The longer beginnings, with their hypotheses."""
-    by_arrivals: dict[int, list[tuple[Beginning, Pieces]]] = {}
+def extend(search: BeamSearch, words: Sequence[tuple[PrefixNode, list[Pieces]]]) -> Iterator[PrefixNode]:
+    """The prefixes with one word more, with their hypotheses."""
+    groups: dict[int, list[tuple[PrefixNode, Pieces]]] = {}
     for here, some in words:
         for pieces in some:
-            by_arrivals.setdefault(id(here.arrivals[1]) if here.arrivals else 0, []).append((here, pieces))
-        del here.waiting[: len(some)]
-    for pairs in by_arrivals.values():
-        assert pairs[0][0].arrivals is not None
-        beams, arrivals, _ = pairs[0][0].arrivals
-        following = [NextWord(here.arrivals[2], pieces) for here, pieces in pairs if here.arrivals is not None]
-        after = search.step(beams, arrivals, following)
-        figures = torch.stack(after.figures, dim=1).tolist()
+            groups.setdefault(id(here.candidates[1]) if here.candidates else 0, []).append((here, pieces))
+        del here.pending[: len(some)]
+    for pairs in groups.values():
+        assert pairs[0][0].candidates is not None
+        beams, candidates, _ = pairs[0][0].candidates
+        following = [NextWord(here.candidates[2], pieces) for here, pieces in pairs if here.candidates is not None]
+        after = search.step(beams, candidates, following)
+        statistics = torch.stack(after.statistics, dim=1).tolist()
         for place, (here, pieces) in enumerate(pairs):
-            longer = here.longer[pieces]
-            longer.beams, longer.figures = (after, place), tuple(figures[place])
-            yield longer
+            child = here.children[pieces]
+            child.beams, child.statistics = (after, place), tuple(statistics[place])
+            yield child
 
 
 @torch.inference_mode()
-def together(some: Sequence[Beginning]) -> Beams:
-    """The hypotheses of several beginnings, in their order."""
+def together(some: Sequence[PrefixNode]) -> Beams:
+    """The hypotheses of several prefixes, in their order."""
     parts: list[tuple[Beams, list[int]]] = []
     for here in some:
         assert here.beams is not None
@@ -166,7 +168,7 @@ def together(some: Sequence[Beginning]) -> Beams:
     return join([select(beams, places) for beams, places in parts])
 
 
-def words_at_once(search: Search) -> int:
+def words_at_once(search: BeamSearch) -> int:
     """As many as make a pass worthwhile and fit into memory."""
     config = search.evaluator.model.config
     weight = search.evaluator.model.decoder.embedding.weight

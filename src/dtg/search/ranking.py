@@ -7,13 +7,13 @@ from torch import Tensor
 
 
 def best_of_each(score: Tensor, group: Tensor, count: int) -> Tensor:
-    """Places of the `count` best of every group, group by group, the best first; of equals the first."""
+    """Indices of the `count` best of every group, group by group, the best first; of equals the first."""
     order, rank = ranked(score, group)
     return order[rank < count]
 
 
 def ranked(score: Tensor, group: Tensor) -> tuple[Tensor, Tensor]:
-    """Places group by group, the best first, and for each of them its rank within the group, from 0."""
+    """Indices group by group, the best first, and for each of them its rank within the group, from 0."""
     order = score.argsort(descending=True, stable=True)
     order = order[group[order].argsort(stable=True)]
     sorted_group = group[order]

@@ -1,4 +1,4 @@
-"""Drawing from log-probabilities: sharper or flatter (temperature), and only among the most probable (top-k, top-p)."""
+"""Draws from log-probabilities with temperature, top-k and top-p."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Sampling:
     """How to draw. Temperature 1 draws from the model as it is, 0 always takes the most probable."""
 
     temperature: float = 1.0
-    top_k: int | None = None  # only among so many pieces
-    top_p: float = 1.0  # only among the most probable pieces that together have this probability
+    top_k: int | None = None  # only among this many subwords
+    top_p: float = 1.0  # only among the most probable subwords that together have this probability
 
     def __post_init__(self) -> None:
         if not self.temperature >= 0.0:

@@ -1,6 +1,6 @@
-"""A word for each sentence: hypotheses that arrive at it in, the best hypotheses after it and what it cost out.
+"""One word: from the candidates just before it to the best hypotheses after it, and what the word cost.
 
-A word's pieces stay together: hypotheses are compared only when all of them are generated. One sentence may go on with
+A word's subwords stay together: hypotheses are compared only when all of them are generated. One sentence may continue with
 several different words; each is a sentence of its own from then on.
 """
 
@@ -14,71 +14,77 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from dtg.families.lanes import Lanes
-from dtg.families.rows import NOTHING
-from dtg.search.backpointers import Step
-from dtg.search.beams import Beams, WordFigures
+from dtg.search.backpointers import WordBackpointers
+from dtg.search.beams import Beams, WordStatistics
 from dtg.search.evaluator import Evaluator
-from dtg.search.expansion import Arrivals
-from dtg.search.kv_cache import Arena
+from dtg.search.expansion import Candidates
+from dtg.search.kv_cache import KVCache
 from dtg.search.options import BeamOptions
 from dtg.search.ranking import best_of_each, log_sums, sums
+from dtg.transitions.action import NOTHING
 
 
 class NextWord(NamedTuple):
-    """A word that a sentence goes on with."""
+    """A word that a sentence continues with."""
 
     beam: int  # the sentence
     pieces: Sequence[int]
 
 
 class Pairs(NamedTuple):
-    """Every hypothesis that arrives, with every word that its sentence goes on with."""
+    """Every candidate with every word that its sentence continues with."""
 
     lanes: Lanes
     hidden: Tensor
-    arrival: Tensor  # (pairs,) which arrival
+    candidate: Tensor  # (pairs,)
     word: Tensor  # (pairs,) which word, ascending
     score: Tensor  # (pairs,) log-probability with the whole word generated
 
 
 def generate(
-    evaluator: Evaluator, options: BeamOptions, beams: Beams, arrivals: Arrivals, words: Sequence[NextWord]
+    evaluator: Evaluator, options: BeamOptions, beams: Beams, candidates: Candidates, words: Sequence[NextWord]
 ) -> Beams:
-    """Go on with these words; the result has a sentence for each."""
+    """Continue with these words; the result has a sentence for each."""
     device = beams.beam.device
     pieces = pad_sequence([torch.tensor(word.pieces) for word in words], batch_first=True, padding_value=NOTHING)
     pieces = pieces.to(device)
     whose = torch.tensor([word.beam for word in words], device=device)
-    used = arrivals.arena.used
-    pairs = with_pieces(evaluator, arrivals, pair_up(arrivals, whose), pieces)
+    used = candidates.cache.used
+    pairs = with_pieces(evaluator, candidates, pair_up(candidates, whose), pieces)
     kept = best_of_each(pairs.score, pairs.word, options.words_kept)
-    lanes, arena = compacted(pairs.lanes.fork(kept), arrivals.arena)
-    arrivals.arena.used = used  # what came after belongs to this word alone, and has been copied
-    word, arrival, score = pairs.word[kept], pairs.arrival[kept], pairs.score[kept]
+    lanes, cache = compacted(pairs.lanes.fork(kept), candidates.cache)
+    candidates.cache.used = used  # what came after belongs to this word alone, and has been copied
+    word, candidate, score = pairs.word[kept], pairs.candidate[kept], pairs.score[kept]
     counts = (pieces != NOTHING).sum(1)
     last = pieces.gather(1, counts[:, None] - 1)[:, 0]
-    hidden = evaluator.generate(lanes, arena, last[word], starts_word=(counts == 1)[word])
-    depth = (lanes.states.items[:, 0] - 1).to(score.dtype)
-    figures = figures_of(beams.figures.log_mass[whose], arrivals, pairs, kept, depth, whose)
-    if not evaluator.system.builds_trees:  # no stack, and nothing to be surprised at but the word
-        nothing = torch.zeros_like(figures.structural)
-        figures = figures._replace(lexical=figures.surprisal, structural=nothing, stack_depth=nothing)
-    trail = Step(beams.trail, arrivals.parent[arrival], arrivals.actions[arrival])
-    return Beams(lanes, hidden, score, word, len(words), arena, trail, figures)
+    hidden = evaluator.generate(lanes, cache, last[word], starts_word=(counts == 1)[word])
+    depth = lanes.states.stack_depth[:, 0].to(score.dtype)
+    statistics = statistics_of(beams.statistics.log_mass[whose], candidates, pairs, kept, depth, whose)
+    if not evaluator.family.has_trees:  # nothing to be surprised at but the word
+        nothing = torch.zeros_like(statistics.structural)
+        statistics = statistics._replace(lexical=statistics.surprisal, structural=nothing)
+    backpointers = WordBackpointers(beams.backpointers, candidates.parent[candidate], candidates.actions[candidate])
+    return Beams(lanes, hidden, score, word, len(words), cache, backpointers, statistics)
 
 
-def pair_up(arrivals: Arrivals, whose: Tensor) -> Pairs:
-    """Arrivals stand sentence by sentence, so those of one sentence follow its first."""
-    count = torch.bincount(arrivals.beam, minlength=int(whose.max()) + 1)
+def pair_up(candidates: Candidates, whose: Tensor) -> Pairs:
+    """Candidates stand sentence by sentence, so those of one sentence follow its first."""
+    count = torch.bincount(candidates.beam, minlength=int(whose.max()) + 1)
     first = count.cumsum(0) - count
     each = count[whose]
     word = torch.repeat_interleave(torch.arange(len(whose), device=whose.device), each)
-    arrival = torch.arange(len(word), device=whose.device) - (each.cumsum(0) - each)[word] + first[whose][word]
-    return Pairs(arrivals.lanes.fork(arrival), arrivals.hidden[arrival], arrival, word, arrivals.score[arrival].clone())
+    candidate = torch.arange(len(word), device=whose.device) - (each.cumsum(0) - each)[word] + first[whose][word]
+    return Pairs(
+        candidates.lanes.fork(candidate),
+        candidates.hidden[candidate],
+        candidate,
+        word,
+        candidates.score[candidate].clone(),
+    )
 
 
-def with_pieces(evaluator: Evaluator, arrivals: Arrivals, pairs: Pairs, pieces: Tensor) -> Pairs:
-    """Score all pieces, computing rows for all but the last."""
+def with_pieces(evaluator: Evaluator, candidates: Candidates, pairs: Pairs, pieces: Tensor) -> Pairs:
+    """Score all subwords, computing rows for all but the last."""
     lanes, hidden, score = pairs.lanes, pairs.hidden.clone(), pairs.score
     for number in range(pieces.shape[1]):
         piece = pieces[pairs.word, number]
@@ -86,39 +92,38 @@ def with_pieces(evaluator: Evaluator, arrivals: Arrivals, pairs: Pairs, pieces: 
         features = lanes.states.features()[now]
         score[now] += evaluator.piece_log_probability(hidden[now], features, piece[now])
         if number + 1 < pieces.shape[1]:
-            goes_on = pieces[pairs.word, number + 1] != NOTHING
-            piece = torch.where(goes_on, piece, NOTHING)
-            starts = torch.full_like(goes_on, number == 0)
-            hidden[goes_on] = evaluator.generate(lanes, arrivals.arena, piece, starts_word=starts)
+            continues = pieces[pairs.word, number + 1] != NOTHING
+            piece = torch.where(continues, piece, NOTHING)
+            starts = torch.full_like(continues, number == 0)
+            hidden[continues] = evaluator.generate(lanes, candidates.cache, piece, starts_word=starts)
     return pairs._replace(hidden=hidden, score=score)
 
 
-def compacted(lanes: Lanes, arena: Arena) -> tuple[Lanes, Arena]:
-    """The same hypotheses in an arena that holds nothing but their rows."""
-    columns = torch.arange(lanes.rows.shape[1], device=lanes.rows.device)
-    live = lanes.rows[columns < lanes.size].unique()
-    number = torch.zeros(arena.used, dtype=torch.long, device=live.device)
+def compacted(lanes: Lanes, cache: KVCache) -> tuple[Lanes, KVCache]:
+    """The same hypotheses in a cache that holds nothing but the rows that they can still see."""
+    live = lanes.visible()
+    number = torch.zeros(cache.used, dtype=torch.long, device=live.device)
     number[live] = torch.arange(len(live), device=live.device)
-    lanes.rows = number[lanes.rows.clamp(0, arena.used - 1)]
-    return lanes, arena.keep(live, room=16 * len(lanes))
+    lanes.rename(number)
+    return lanes, cache.compact(live, room=16 * len(lanes))
 
 
-def figures_of(
-    mass_before: Tensor, arrivals: Arrivals, pairs: Pairs, kept: Tensor, depth: Tensor, whose: Tensor
-) -> WordFigures:
+def statistics_of(
+    mass_before: Tensor, candidates: Candidates, pairs: Pairs, kept: Tensor, depth: Tensor, whose: Tensor
+) -> WordStatistics:
     """What the word cost, from the hypotheses that are kept."""
-    word, score, arrival = pairs.word[kept], pairs.score[kept], pairs.arrival[kept]
+    word, score, candidate = pairs.word[kept], pairs.score[kept], pairs.candidate[kept]
     count = len(mass_before)
     mass, found = log_sums(score, word, count), log_sums(pairs.score, pairs.word, count)
     posterior = (score - mass[word]).exp()
-    lexical = arrivals.arrival[arrival] - score  # -log p(word | the state before it)
-    structural = (score - mass[word]) - (arrivals.arrival[arrival] - mass_before[word])
-    return WordFigures(
+    lexical = candidates.next_score[candidate] - score  # -log p(word | the state before it)
+    structural = (score - mass[word]) - (candidates.next_score[candidate] - mass_before[word])
+    return WordStatistics(
         log_mass=mass,
         surprisal=mass_before - mass,
         lexical=sums(posterior * lexical, word, count),
         structural=sums(posterior * structural, word, count),
         entropy=sums(-posterior * (score - mass[word]), word, count),
         stack_depth=sums(posterior * depth, word, count),
-        kept=arrivals.explored[whose] * (mass - found).exp(),
+        kept=candidates.explored[whose] * (mass - found).exp(),
     )

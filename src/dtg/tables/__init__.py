@@ -1,1 +1,1 @@
-"""Tables of results: sentences in from files of any size, rows out in order, files that survive interruption."""
+"""Tables of results: sentences read from files of any size, rows written in order, resumable after interruption."""

@@ -1,4 +1,4 @@
-"""What a table's columns and rows are, and the units that log-probabilities come in."""
+"""The columns and rows of a table, and the units of log-probabilities."""
 
 from __future__ import annotations
 

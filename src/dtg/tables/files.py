@@ -1,8 +1,8 @@
-"""Tables in files and on streams, grown sentence by sentence: rows in, bytes out, nothing lost by an interruption.
+"""Tables in files and on streams that grow sentence by sentence, and survive interruption.
 
 Rows are flushed after every sentence. After each group of sentences the rows are forced to disk, and the file beside the
-table (sidecar.py) records how long the table is. A `TableFile` that was interrupted, by Ctrl-C or kill -9, is opened again
-at that length, which drops a torn line or an unfinished sentence; filling.py does the rest.
+table (sidecar.py) records its length. A `TableFile` that was interrupted, by Ctrl-C or kill -9, is opened again at that
+length, which drops a torn line or an unfinished sentence; filling.py computes the rest.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from dtg.errors import InputError
+from dtg.errors import DamagedFileError, FileError, InputError, ResumeError
+from dtg.io.atomic import check_parent
 from dtg.tables.columns import Column, Row
-from dtg.tables.formats import Encoder, Format
-from dtg.tables.parquet import check_pyarrow, write_parquet
-from dtg.tables.sidecar import Progress, Sidecar, read_sidecar, sidecar_path
+from dtg.tables.formats import Encoder, Format, check_pyarrow, write_parquet
+from dtg.tables.sidecar import ResumePoint, Sidecar, read_sidecar, sidecar_path
 
 Existing = Literal["error", "resume", "overwrite"]
 
 
 class StreamTable:
-    """A table on a stream, such as the standard output: it begins at the beginning."""
+    """A table on a stream, such as the standard output; it cannot be resumed."""
 
     def __init__(self, file: BinaryIO, format: Format, columns: Sequence[Column]) -> None:
         if format == "parquet":
             raise InputError("a Parquet table needs a file of its own: pass --out FILE.parquet.")
         self.file, self.encoder = file, Encoder(format, columns)
-        self.progress, self.is_finished = Progress(), False
+        self.progress, self.is_finished = ResumePoint(), False
         self.file.write(self.encoder.header())
         self.file.flush()
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Write the rows of one sentence, visible to whoever reads along."""
+        """Write the rows of one sentence, and flush them."""
         self.file.write(self.encoder.encode(rows))
         self.file.flush()
 
@@ -42,17 +42,17 @@ class StreamTable:
         """Nothing to record."""
 
     def finish(self) -> None:
-        """Nothing to close: the stream is another's."""
+        """Nothing to close: the stream belongs to the caller."""
 
     def close(self) -> None:
-        """Nor here."""
+        """Nothing to close."""
 
 
 class TableFile:
     """A table in a file, with its sidecar. Made by `open`, filled by `fill`.
 
     Parquet has its index at the end and cannot be appended to, so its rows go to OUT.rows.jsonl, which is resumed like any
-    other table, made into OUT when all are there, and then removed.
+    other table, converted to OUT when it is complete, and then removed.
     """
 
     def __init__(self, path: Path, format: Format, columns: Sequence[Column], sidecar: Sidecar) -> None:
@@ -69,7 +69,7 @@ class TableFile:
     def open(
         cls, path: Path, format: Format, columns: Sequence[Column], sidecar: Sidecar, existing: Existing = "error"
     ) -> TableFile:
-        """A table ready to be filled: a new one, or what an interrupted run has left if it had the same settings."""
+        """A table ready to be filled: a new one, or that of an interrupted run with the same settings."""
         check_can_write(path, format, existing)
         beside, rows = sidecar_path(path), rows_path(path, format)
         if existing == "overwrite":
@@ -86,7 +86,7 @@ class TableFile:
         return cls(path, format, columns, sidecar)
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> ResumePoint:
         return self.sidecar.progress
 
     @property
@@ -94,32 +94,32 @@ class TableFile:
         return self.sidecar.finished
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Write the rows of one sentence, visible to whoever reads along."""
+        """Write the rows of one sentence, and flush them."""
         assert self.file is not None
         self.file.write(self.encoder.encode(rows))
         self.file.flush()
         self.row_count += len(rows)
 
     def group_done(self, sentences: int, input_sha256: str) -> None:
-        """Make the end of what has been written the place to resume from."""
+        """Record that everything written so far is complete: a resumed run starts here."""
         assert self.file is not None
         os.fsync(self.file.fileno())
-        progress = Progress(sentences, self.row_count, self.file.tell(), input_sha256)
+        progress = ResumePoint(sentences, self.row_count, self.file.tell(), input_sha256)
         self.sidecar = replace(self.sidecar, progress=progress)
         self.sidecar.save(self.sidecar_path)
 
     def finish(self) -> None:
-        """Mark the table as whole."""
+        """Mark the table as complete."""
         self.close()
         self.sidecar = replace(self.sidecar, finished=True)
         if self.rows_path != self.path:
-            write_parquet(self.rows_path, self.path, self.columns, self.sidecar)
+            write_parquet(self.rows_path, self.path, self.columns, self.sidecar.to_json())
         self.sidecar.save(self.sidecar_path)
         if self.rows_path != self.path:
             self.rows_path.unlink()
 
     def close(self) -> None:
-        """Leave the file; what was written stays, and can be resumed."""
+        """Close the file; what was written stays, and can be resumed."""
         if self.file is not None:
             self.file.close()
 
@@ -128,19 +128,18 @@ def check_can_write(path: Path, format: Format, existing: Existing) -> None:
     """Raise unless a table can be written under this name; quick, so that it can be asked before a model is loaded."""
     if format == "parquet":
         check_pyarrow()
-    if not path.parent.is_dir():
-        raise InputError(f"cannot write {path}: the folder {path.parent} does not exist.")
+    check_parent(path)
     if path.is_dir():
-        raise InputError(f"cannot write {path}: it is a folder.")
+        raise FileError(f"cannot write {path}: it is a folder.")
     beside, rows = sidecar_path(path), rows_path(path, format)
     there = [file for file in (path, rows, beside) if file.exists()]
     if there and existing == "error":
-        raise InputError(
-            f"{there[0]} exists. Pass --resume to go on with it, --overwrite to begin anew, or write to another file."
+        raise FileError(
+            f"{there[0]} exists. Pass --resume to continue it, --overwrite to start over, or write to another file."
         )
     if there and existing == "resume" and not beside.exists():
-        raise InputError(
-            f"cannot resume {path}: {beside.name} is not there to say how it was made. Pass --overwrite to begin anew."
+        raise ResumeError(
+            f"cannot resume {path}: {beside.name} is not there to say how it was made. Pass --overwrite to start over."
         )
 
 
@@ -153,9 +152,9 @@ def open_at(path: Path, length: int) -> BinaryIO:
     """A file open for writing after its first `length` bytes; what follows those is dropped."""
     present = path.stat().st_size if path.exists() else 0
     if present < length:
-        raise InputError(
+        raise DamagedFileError(
             f"cannot resume: {path} has {present:,} bytes where {length:,} had been written; it was changed or cut off. "
-            "Pass --overwrite to begin anew."
+            "Pass --overwrite to start over."
         )
     file = path.open("ab")
     file.truncate(length)

@@ -1,8 +1,8 @@
-"""Filling a table: items and a way to compute them in, rows in order in the table out; resumable to the byte.
+"""Fills a table with the rows computed for items, in order; an interrupted table is resumed to the byte.
 
 Sentences are handed to the model in groups of fixed size. What a model computes together can shift its numbers in the last
 digit, so a resumed run must group as the first one did: it reads past the groups that are in the table, checks that they
-are the same sentences, and goes on with the next group.
+are the same sentences, and continues with the next group.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
-from dtg.errors import InputError
+from dtg.errors import ResumeError
 from dtg.tables.columns import Row
 from dtg.tables.files import StreamTable, TableFile
 from dtg.tables.items import Item
-from dtg.tables.sidecar import Progress
+from dtg.tables.sidecar import ResumePoint
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
 
 Content = TypeVar("Content")
 Result = TypeVar("Result")
-ADVICE = "Give the same input again, write to another file, or pass --overwrite to begin anew."
+ADVICE = "Give the same input again, write to another file, or pass --overwrite to start over."
 
 
-class Watcher:
-    """Is told how a table grows; derive from it to show that."""
+class TableWatcher:
+    """Is told how a table grows; subclass it to show progress."""
 
     def skipped(self, item: Item[object]) -> None:
         """Everything up to this item had been written by an earlier run."""
@@ -44,14 +44,14 @@ def fill(
     rows: Callable[[Item[Content], Result], Sequence[Row]],
     *,
     group: int,
-    watcher: Watcher | None = None,
+    watcher: TableWatcher | None = None,
 ) -> None:
     """Write the rows of every item that an earlier run has not written. `compute` gives one result per item, in order."""
-    items, digest, watcher = iter(items), hashlib.sha256(), watcher or Watcher()
+    items, digest, watcher = iter(items), hashlib.sha256(), watcher or TableWatcher()
     read_past(items, table.progress, digest, watcher)
     if table.is_finished:
         if next(items, None) is not None:
-            raise InputError(f"the table is finished, but the input has grown since. {ADVICE}")
+            raise ResumeError(f"the table is finished, but the input has grown since. {ADVICE}")
         return
     done = table.progress.sentences
     for some in groups(items, group):
@@ -64,7 +64,7 @@ def fill(
     table.finish()
 
 
-def read_past(items: Iterator[Item[object]], progress: Progress, digest: Hash, watcher: Watcher) -> None:
+def read_past(items: Iterator[Item[object]], progress: ResumePoint, digest: Hash, watcher: TableWatcher) -> None:
     """Skip what is in the table, and raise unless it is what the table was made from."""
     done = list[Item[object]]()
     count = 0
@@ -72,7 +72,7 @@ def read_past(items: Iterator[Item[object]], progress: Progress, digest: Hash, w
         add(digest, item)
         count, done = count + 1, [item]
     if count < progress.sentences or (count and digest.hexdigest() != progress.input_sha256):
-        raise InputError(
+        raise ResumeError(
             f"cannot resume: the first {progress.sentences:,} sentences of the input are not those that the table was "
             f"made from.\n{ADVICE}"
         )
@@ -81,7 +81,7 @@ def read_past(items: Iterator[Item[object]], progress: Progress, digest: Hash, w
 
 
 def groups(items: Iterable[Item[Content]], size: int) -> Iterator[Iterator[Item[Content]]]:
-    """Items by `size` at a time, none of them read before it is wanted; each group is to be used up before the next."""
+    """Groups of `size` items, each read only when it is needed; use a group up before the next."""
     source = iter(items)
     for first in source:
         yield chain([first], islice(source, size - 1))
@@ -90,7 +90,7 @@ def groups(items: Iterable[Item[Content]], size: int) -> Iterator[Iterator[Item[
 def paired(
     items: Iterable[Item[Content]], compute: Callable[[Iterator[Item[Content]]], Iterable[Result]]
 ) -> Iterator[tuple[Item[Content], Result]]:
-    """Each item with its result as soon as it is there, while `compute` may look ahead."""
+    """Each item with its result as soon as that is known, while `compute` may read ahead."""
     waiting = deque[Item[Content]]()
 
     def given() -> Iterator[Item[Content]]:

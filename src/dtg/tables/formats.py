@@ -1,29 +1,39 @@
-"""Rows of a table as bytes: CSV, TSV or JSON lines, in UTF-8, one line for each row.
+"""Tables as CSV, TSV, JSON lines or Parquet files: rows encoded as bytes, and read back by column name.
 
 CSV is what R's read.csv and pandas take as it is: a header, a comma, quotes (doubled inside) only where they are needed,
-nothing where a value is missing. TSV is the same with tabs. Numbers are written so that they come back exactly.
+nothing where a value is missing. TSV is the same with tabs. Everything is in UTF-8, with one line for each row, and numbers
+are written so that they are read back exactly. Parquet has its index at the end, so a file of it is made of JSON lines, a
+bounded number of rows at a time. What a table's sidecar holds is in its key-value metadata, under "dtg".
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from dtg.errors import InputError
-from dtg.io.files import check_choice
+from dtg.errors import DamagedFileError, FileError, InputError, MissingExtraError
+from dtg.io.atomic import replacing
+from dtg.io.settings import check_choice
+from dtg.io.text_files import check_is_file
 from dtg.tables.columns import Column, Row, Value
 
 Format = Literal["csv", "tsv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "tsv", "jsonl", "parquet")
 DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 NEEDS_QUOTES = re.compile(r'[",\t\r\n]')
+MISSING = frozenset({"", "NA", "nan", "NaN", "None"})
+ROWS_AT_ONCE = 50_000  # a row group of Parquet
+
+TableRow = tuple[str, dict[str, Any]]  # where it is ("line 3"), and its values
 
 
 def format_of(path: Path) -> Format:
-    """The format that a file's name asks for."""
+    """The format that a file's name ends in."""
     for known in FORMATS:
         if path.suffix.lower() == f".{known}":
             return known
@@ -34,7 +44,7 @@ def format_of(path: Path) -> Format:
 
 
 class Encoder:
-    """Turns a table's rows into lines; Parquet files are made of JSON lines (see parquet.py)."""
+    """Turns a table's rows into lines; for Parquet, into JSON lines."""
 
     def __init__(self, format: Format, columns: Sequence[Column]) -> None:
         check_choice("format", format, FORMATS)
@@ -63,3 +73,98 @@ def field(value: Value) -> str:
         # csv.writer of Python 3.11 leaves a carriage return unquoted, which its own reader then takes for a new row.
         return '"' + value.replace('"', '""') + '"' if NEEDS_QUOTES.search(value) else value
     return "" if value is None else repr(value)
+
+
+def read_rows(path: Path) -> Iterator[TableRow]:
+    """Read the rows of a table one by one; its name says which format it has."""
+    check_is_file(path)
+    format = next((known for known in FORMATS if path.suffix.lower() == f".{known}"), None)
+    if format is None:
+        raise FileError(f"cannot read {path}: a table is expected, a file that ends in .{', .'.join(FORMATS)}.")
+    if format == "parquet":
+        yield from parquet_rows(path)
+        return
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            if format == "jsonl":
+                for number, line in enumerate(file, start=1):
+                    yield f"line {number}", object_of(line, path, number)
+            else:
+                reader = csv.reader(file, delimiter=DELIMITERS[format], strict=True)
+                names = next(reader, [])
+                for values in reader:
+                    yield f"line {reader.line_num}", fields_of(names, values, path, reader.line_num)
+    except UnicodeDecodeError:
+        raise DamagedFileError(f"cannot read {path}: it is not UTF-8. Convert the file to UTF-8.") from None
+    except csv.Error as error:
+        raise DamagedFileError(f"cannot read {path}, line {reader.line_num}: {error}.") from None
+
+
+def fields_of(names: Sequence[str], values: Sequence[str], path: Path, line: int) -> dict[str, Any]:
+    if len(values) != len(names):
+        raise DamagedFileError(
+            f"cannot read {path}, line {line}: there are {len(values)} fields under {len(names)} names."
+        )
+    return dict(zip(names, values, strict=True))
+
+
+def object_of(line: str, path: Path, number: int) -> dict[str, Any]:
+    try:
+        content = json.loads(line)
+    except ValueError as error:
+        raise DamagedFileError(f"cannot read {path}, line {number}: it is not JSON ({error}).") from None
+    if not isinstance(content, dict):
+        raise DamagedFileError(f"cannot read {path}, line {number}: a JSON object is expected.")
+    return content
+
+
+def parquet_rows(path: Path) -> Iterator[TableRow]:
+    check_pyarrow()
+    import pyarrow
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
+            yield from ((f"row {number}", row) for number, row in enumerate(rows, start=1))
+    except pyarrow.ArrowInvalid as error:
+        raise DamagedFileError(f"cannot read {path}: it is not a Parquet file ({error}).") from None
+
+
+def number_in(row: dict[str, Any], name: str, kind: type[int] | type[float], where: str) -> int | float | None:
+    """A number of a row, or None where it is missing."""
+    value = row[name]
+    if value is None or value != value or value in MISSING:  # NaN is what does not equal itself
+        return None
+    try:
+        number = kind(value)
+        if isinstance(value, bool) or (not isinstance(value, str) and number != value):
+            raise ValueError
+    except (OverflowError, TypeError, ValueError):
+        expected = "a whole number" if kind is int else "a number"
+        raise InputError(f"{where}: {name} must be {expected}; it is {value!r}.") from None
+    return number
+
+
+def check_pyarrow() -> None:
+    """Raise unless Parquet can be written."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("pyarrow", "tables", "a Parquet table") from None
+
+
+def write_parquet(rows: Path, path: Path, columns: Sequence[Column], metadata: str) -> None:
+    """Make a Parquet file of a file of JSON lines."""
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
+    schema = pyarrow.schema([(column.name, kinds[column.kind]) for column in columns], metadata={"dtg": metadata})
+    with (
+        rows.open(encoding="utf-8", newline="\n") as lines,
+        replacing(path) as temporary,
+        ParquetWriter(temporary, schema) as writer,
+    ):
+        while some := [json.loads(line) for line in islice(lines, ROWS_AT_ONCE)]:
+            writer.write_table(pyarrow.Table.from_pylist(some, schema=schema))

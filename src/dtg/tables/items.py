@@ -1,19 +1,18 @@
-"""What a table is made from, sentence by sentence: a text, a file or a stream in, numbered `Item`s out.
+"""Reads the sentences that a table is made from, out of a text, a file or a stream, as numbered `Item`s.
 
 Files hold one sentence per line, in UTF-8, gzipped or not. Empty lines have no sentence but keep their number, and are
-counted. What is read is never kept: a file may be of any size.
+counted. Lines are not kept in memory: a file may be of any size.
 """
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar
 
-from dtg.errors import InputError
+from dtg.errors import DamagedFileError, FileError, InputError
+from dtg.io.text_files import DAMAGED, damage, decode_line, unzipped
 from dtg.text.sentence import Sentence
 from dtg.trees import DependencyTree
 
@@ -27,8 +26,10 @@ class Item(Generic[Content]):
 
     sentence_id: int
     content: Content
-    written: bytes  # as it stands in the input: a resumed run compares these with those of the run before
-    position: int = 0  # bytes of the file read so far
+    # As it stands in the input: a resumed run compares these bytes with those of the run before.
+    written: bytes
+    # Bytes of the file read so far.
+    position: int = 0
 
 
 class Lines:
@@ -38,16 +39,16 @@ class Lines:
         self, open: Callable[[], BinaryIO], name: str, size: int | None = None, *, typed: bool = False
     ) -> None:
         self.open, self.name, self.size = open, name, size
-        self.typed = typed  # by somebody who waits for the answer to a line before the next
+        self.typed = typed  # by a person, who waits for the answer to a line before typing the next
         self.empty = 0
 
     @classmethod
     def of_file(cls, path: Path) -> Lines:
         """A file; `size` is the number of its bytes, if it can be known before it is read."""
         if not path.exists():
-            raise InputError(f"cannot read {path}: there is no such file.")
+            raise FileError(f"cannot read {path}: there is no such file.")
         if path.is_dir():
-            raise InputError(f"cannot read {path}: it is a folder; a file with one sentence per line is expected.")
+            raise FileError(f"cannot read {path}: it is a folder; a file with one sentence per line is expected.")
         return cls(lambda: path.open("rb"), str(path), path.stat().st_size if path.is_file() else None)
 
     def __iter__(self) -> Iterator[Item[str]]:
@@ -60,11 +61,11 @@ class Lines:
                         yield Item(number, text, line, 0 if self.size is None else raw.tell())
                     else:
                         self.empty += 1
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            reason = f"the compressed file breaks off or is damaged here ({error}). Get the file again."
-            raise InputError(f"cannot read {self.name}, line {number + 1}: {reason}") from None
+        except DAMAGED as error:
+            reason = f"{damage(error, ' here')}. Get the file again."
+            raise DamagedFileError(f"cannot read {self.name}, line {number + 1}: {reason}") from None
         except OSError as error:
-            raise InputError(f"cannot read {self.name}: {error.strerror or error}.") from None
+            raise FileError(f"cannot read {self.name}: {error.strerror or error}.") from None
 
 
 class OneText:
@@ -78,33 +79,23 @@ class OneText:
         try:
             self.item = Item(1, text, text.encode())
         except UnicodeEncodeError as error:
-            raise InputError(f"character {error.start + 1} of the text is not valid UTF-8; mend the text.") from None
+            raise InputError(f"character {error.start + 1} of the text is not valid UTF-8; fix the text.") from None
 
     def __iter__(self) -> Iterator[Item[str]]:
         return iter((self.item,))
 
 
-def unzipped(raw: BinaryIO) -> Iterable[bytes]:
-    """The lines of a file, which may be gzipped; streams that cannot look ahead are taken as they are."""
-    peek = getattr(raw, "peek", None)
-    is_gzipped = peek is not None and peek(2)[:2] == b"\x1f\x8b"
-    return gzip.GzipFile(fileobj=raw) if is_gzipped else raw
-
-
 def decoded(line: bytes, number: int, name: str) -> str:
     """A line as text, without its end; an error names the line."""
     try:
-        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"cannot read {name}, line {number}: byte {error.start + 1} of the line is {line[error.start]:#04x}, "
-            "which is not UTF-8.\nConvert the file to UTF-8."
-        ) from None
+        text = decode_line(line, number)
+    except ValueError as error:
+        raise FileError(f"cannot read {name}, line {number}: {error}\nConvert the file to UTF-8.") from None
     if "\0" in text:
-        raise InputError(
+        raise FileError(
             f"cannot read {name}, line {number}: it holds a NUL character, which no text has; is this a text file in UTF-8?"
         )
-    return text.removesuffix("\n").removesuffix("\r")
+    return text
 
 
 def tree_items(trees: Iterable[DependencyTree]) -> Iterator[Item[DependencyTree]]:

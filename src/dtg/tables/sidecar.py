@@ -1,7 +1,7 @@
-"""The file beside a table, OUT.meta.json: how the table was made, what its columns mean, and how far it has got.
+"""The sidecar file of a table, OUT.meta.json: how the table was made, what its columns mean, and how much is written.
 
-A table itself stays a plain rectangle; what a reader must know besides (the unit, the model, the beam) is here. A run that
-was interrupted is continued from what is here too: `progress` names the last place at which everything was on disk.
+The table itself is a plain rectangle; what a reader must know besides (the unit, the model, the beam) is here. An
+interrupted run is resumed from here too: `progress` says up to where everything is on disk.
 
     {"format_version": 1, "finished": true,
      "settings": {"command": "surprisal", "dtg": "0.1.0", "unit": "bits", "beam": 300, ...},
@@ -9,24 +9,25 @@ was interrupted is continued from what is here too: `progress` names the last pl
      "columns": {"sentence_id": "the line of the input, from 1", ...},
      "progress": {"sentences": 64, "rows": 1210, "bytes": 180312, "input_sha256": "..."}}
 
-`settings` decide the numbers, and a resumed run must have the same; `given` only says where things were.
+`settings` decide the numbers, and a resumed run must have the same; `given` only has paths and names.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from dtg.errors import InputError
-from dtg.io.files import FORMAT_VERSION, differences, replacing
+from dtg.errors import DamagedFileError, ResumeError
+from dtg.io.atomic import replacing
+from dtg.io.json_files import FORMAT_VERSION, json_text, read_json
+from dtg.io.settings import describe_changes
 from dtg.tables.columns import Column
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ResumePoint:
     """What is safely in the table: whole sentences, up to a number of bytes; and a hash of the input they came from."""
 
     sentences: int = 0
@@ -42,7 +43,7 @@ class Sidecar:
     settings: Mapping[str, Any]
     given: Mapping[str, Any]
     columns: Mapping[str, str]
-    progress: Progress = Progress()
+    progress: ResumePoint = ResumePoint()
     finished: bool = False
 
     @classmethod
@@ -59,19 +60,19 @@ class Sidecar:
             "columns": dict(self.columns),
             "progress": asdict(self.progress),
         }
-        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        return json_text(content)
 
     def save(self, path: Path) -> None:
-        """Write the file whole, or not at all."""
+        """Write the file atomically."""
         with replacing(path) as temporary:
             temporary.write_text(self.to_json(), encoding="utf-8")
 
     def check_same_settings(self, other: Sidecar, path: Path) -> None:
-        """Raise if a run with `other` settings would write other numbers; `path` is this one's."""
-        if differing := differences(self.settings, other.settings):
-            raise InputError(
+        """Raise if a run with the settings of `other` would write other numbers into the table at `path`."""
+        if differing := describe_changes(self.settings, other.settings):
+            raise ResumeError(
                 f"cannot resume: {path} was written with other settings.\n{differing}"
-                "Give the same options again, write to another file, or pass --overwrite to begin anew."
+                "Give the same options again, write to another file, or pass --overwrite to start over."
             )
 
 
@@ -82,17 +83,14 @@ def sidecar_path(table: Path) -> Path:
 
 def read_sidecar(path: Path) -> Sidecar:
     """The file, checked."""
-    advice = "Pass --overwrite to begin anew."
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {path}: {error}.\n{advice}") from None
+    advice = "Pass --overwrite to start over."
+    content = read_json(path, advice)
     expected = {"format_version", *(field.name for field in fields(Sidecar))}
     if not isinstance(content, dict) or set(content) != expected:
-        raise InputError(f"{path} is not a file that dtg writes beside a table.\n{advice}")
+        raise DamagedFileError(f"{path} is not a file that dtg writes beside a table.\n{advice}")
     if (version := content.pop("format_version")) != FORMAT_VERSION:
-        raise InputError(f"{path} has format_version {version!r}; this dtg reads {FORMAT_VERSION}.\n{advice}")
+        raise DamagedFileError(f"{path} has format_version {version!r}; this dtg reads {FORMAT_VERSION}.\n{advice}")
     progress = content.pop("progress")
-    if not isinstance(progress, dict) or set(progress) != {field.name for field in fields(Progress)}:
-        raise InputError(f"the progress in {path} is not what dtg writes.\n{advice}")
-    return Sidecar(**content, progress=Progress(**progress))
+    if not isinstance(progress, dict) or set(progress) != {field.name for field in fields(ResumePoint)}:
+        raise DamagedFileError(f"the progress in {path} is not what dtg writes.\n{advice}")
+    return Sidecar(**content, progress=ResumePoint(**progress))

@@ -1,9 +1,14 @@
-"""Text to pieces: tokenizers, and corpora prepared for training."""
+"""Text to subwords: tokenizers, word splitting, and corpora prepared for training."""
 
-from dtg.text.corpus import Corpus
-from dtg.text.inputs import ParsedText, PlainText
-from dtg.text.prepare import DEFAULT_VOCABULARY, Prepared, Reading, prepare_corpus
-from dtg.text.split import Split
+from dtg.text.corpus import Corpus, Split
+from dtg.text.prepare import (
+    DEFAULT_VOCABULARY,
+    ParsedText,
+    PlainText,
+    PreparedCorpus,
+    TreebankReading,
+    prepare_corpus,
+)
 from dtg.text.tokenizer import Tokenizer
 from dtg.text.tokenizer_training import TokenizerTraining
 from dtg.text.words import Word, split_words
@@ -13,11 +18,11 @@ __all__ = [
     "Corpus",
     "ParsedText",
     "PlainText",
-    "Prepared",
-    "Reading",
+    "PreparedCorpus",
     "Split",
     "Tokenizer",
     "TokenizerTraining",
+    "TreebankReading",
     "Word",
     "prepare_corpus",
     "split_words",

@@ -1,8 +1,11 @@
-"""One-dimensional arrays on disk: written piece by piece as `.npy` files, read through memory maps."""
+"""The arrays of a split on disk: written chunk by chunk as `.npy` files, read through memory maps.
+
+Everything of one kind is in one array: the subwords of all words, the heads of all words, and so on. Three arrays of starts
+say where each word, sentence and document begins; each has one entry more than there are things.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +17,16 @@ from numpy.typing import NDArray
 
 from dtg.errors import CorpusError
 
-CHUNK = 1 << 20  # bytes read at a time
+ARRAYS: dict[str, type[np.generic]] = {
+    "pieces": np.int32,  # (pieces,) the subwords of all words
+    "word_starts": np.int64,  # (words + 1,) the index of each word's first subword
+    "heads": np.int32,  # (words,) within the sentence, 0 for <ROOT>
+    "relations": np.int32,  # (words,) an index into the manifest's table
+    "sentence_starts": np.int64,  # (sentences + 1,) the index of each sentence's first word
+    "document_starts": np.int64,  # (documents + 1,) the index of each document's first sentence
+    "sentence_ids": np.uint8,  # all of them, in UTF-8
+    "sentence_id_starts": np.int64,  # (sentences + 1,) the index of each one's first byte
+}
 
 
 class ArrayWriter:
@@ -65,12 +77,3 @@ def open_array(path: Path) -> NDArray[Any]:
     except (OSError, ValueError, EOFError) as error:
         raise CorpusError(f"cannot read {path}: {error}. Prepare the corpus again.") from None
     return array
-
-
-def file_hash(path: Path) -> str:
-    """The file's sha256."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()

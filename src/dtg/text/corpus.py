@@ -1,15 +1,24 @@
-"""A prepared corpus: a folder made by `dtg prepare` in, its tokenizer and its splits out, memory-mapped."""
+"""A prepared corpus: its tokenizer and its memory-mapped splits, read from a folder that `prepare_corpus` wrote."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-from dtg.errors import CorpusError
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from dtg.errors import CorpusError, InputError
+from dtg.text.arrays import ARRAYS, open_array
 from dtg.text.manifest import Manifest, check_files, read_manifest
-from dtg.text.split import Split
 from dtg.text.tokenizer import Tokenizer
+from dtg.transitions.batch import DependencyColumns, SentenceBatch
+from dtg.trees import DependencyTree
 
 
 class Corpus:
@@ -28,7 +37,7 @@ class Corpus:
 
     @classmethod
     def open(cls, folder: str | Path) -> Corpus:
-        """Open a folder after checking that it is whole; what is large is checked by size (`verify` does the rest)."""
+        """Open a folder after checking that it is complete; large files are checked by size (`verify` checks their hashes)."""
         folder = Path(folder)
         manifest = read_manifest(folder)
         check_files(folder, manifest, thorough=False)
@@ -43,3 +52,86 @@ class Corpus:
     def verify(self) -> None:
         """Check the hash of every file."""
         check_files(self.folder, self.manifest, thorough=True)
+
+
+class Split:
+    """One split of a prepared corpus: sentences by index, from 0. Only what is asked for is read from disk."""
+
+    def __init__(self, name: str, folder: Path, manifest: Manifest, tokenizer: Tokenizer) -> None:
+        self.name, self.tokenizer = name, tokenizer
+        self._relations: Sequence[str] = manifest["relations"]
+        described = manifest["splits"][name]["arrays"]
+        self._arrays = {array: open_array(folder / described[array]["file"]) for array in ARRAYS}
+
+    def __len__(self) -> int:
+        return len(self._arrays["sentence_starts"]) - 1
+
+    @cached_property
+    def word_counts(self) -> NDArray[np.int64]:
+        """(sentences,)"""
+        counts: NDArray[np.int64] = np.diff(self._arrays["sentence_starts"])
+        return counts
+
+    @cached_property
+    def piece_counts(self) -> NDArray[np.int64]:
+        """(sentences,) the subwords of all words of each sentence."""
+        counts: NDArray[np.int64] = np.diff(self._arrays["word_starts"][self._arrays["sentence_starts"]])
+        return counts
+
+    @property
+    def document_starts(self) -> NDArray[np.int64]:
+        """(documents + 1,) the first sentence of each document, and at the end the number of sentences."""
+        return self._arrays["document_starts"]
+
+    def batch(self, indices: Sequence[int] | NDArray[Any], device: torch.device | str = "cpu") -> SentenceBatch:
+        """The sentences with these indices, in this order, without padding."""
+        sentences = self._checked(indices)
+        words, word_offsets = gather(self._arrays["sentence_starts"], sentences)
+        pieces, piece_offsets = gather(self._arrays["word_starts"], words)
+        return SentenceBatch(
+            word_offsets=tensor(word_offsets, device),
+            pieces=tensor(self._arrays["pieces"][pieces], device),
+            piece_offsets=tensor(piece_offsets, device),
+            columns=DependencyColumns(tensor(self._arrays["heads"][words], device)),
+        )
+
+    def tree(self, index: int) -> DependencyTree:
+        """One sentence as a tree: words decoded from their subwords, heads and relations."""
+        first, last = self._bounds("sentence_starts", index)
+        starts, pieces = self._arrays["word_starts"][first : last + 1].tolist(), self._arrays["pieces"]
+        return DependencyTree(
+            tuple(self.tokenizer.decode(pieces[a:b].tolist()) for a, b in pairwise(starts)),
+            tuple(self._arrays["heads"][first:last].tolist()),
+            tuple(self._relations[relation] for relation in self._arrays["relations"][first:last].tolist()),
+        )
+
+    def sentence_id(self, index: int) -> str:
+        """What the treebank calls the sentence; without a `# sent_id`, the file's name and a number."""
+        first, last = self._bounds("sentence_id_starts", index)
+        return self._arrays["sentence_ids"][first:last].tobytes().decode()
+
+    def _bounds(self, starts: str, index: int) -> tuple[int, int]:
+        self._checked([index])
+        first, last = self._arrays[starts][index : index + 2].tolist()
+        return first, last
+
+    def _checked(self, indices: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
+        numbers = np.asarray(indices)
+        if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
+            raise InputError(f"the indices of sentences are expected as a flat sequence of integers, not {indices!r}.")
+        numbers = numbers.astype(np.int64)
+        if wrong := numbers[(numbers < 0) | (numbers >= len(self))].tolist():
+            raise InputError(f"there is no sentence {wrong[0]} in {self.name}: it has sentences 0 to {len(self) - 1}.")
+        return numbers
+
+
+def gather(starts: NDArray[Any], which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The indices of everything that belongs to `which`, in order, and where each one's begin among those."""
+    first = starts[which]
+    counts = starts[which + 1] - first
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    return np.repeat(first - offsets[:-1], counts) + np.arange(offsets[-1]), offsets
+
+
+def tensor(values: NDArray[Any], device: torch.device | str) -> torch.Tensor:
+    return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(device)

@@ -1,4 +1,4 @@
-"""Which sentence this is, and whether a document begins with it: the comments of a treebank's sentences in, both out."""
+"""Sentence ids and document boundaries, found in the comments of a treebank's sentences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DOCUMENT_PART = re.compile(r"(.+)[-_.:/#]s?\d+[a-z]?")  # GUM_academic_exposure-
 
 
 def sentence_id(source: Source) -> str:
-    """What `# sent_id` says; without one, the file's name and the sentence's number in it."""
+    """The sentence's `# sent_id`; without one, the file's name and the sentence's number in it."""
     for comment in source.comments:
         if found := SENTENCE_ID.fullmatch(comment):
             return found[1]

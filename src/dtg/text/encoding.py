@@ -1,4 +1,4 @@
-"""Trees to the arrays of one split: a stream in, files and counts out, a few thousand sentences in memory at a time."""
+"""Encodes a stream of trees as the arrays of one split, a few thousand sentences in memory at a time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from dtg.text.arrays import ArrayWriter, growing
+from dtg.text.arrays import ARRAYS, ArrayWriter, growing
 from dtg.text.documents import DocumentBoundaries, sentence_id
-from dtg.text.split import ARRAYS
 from dtg.text.tokenizer import Tokenizer
 from dtg.transitions.arc_swift import DEFAULT_LIMIT
-from dtg.transitions.batch import SentenceBatch, offsets
+from dtg.transitions.batch import DependencyColumns, SentenceBatch, offsets
 from dtg.transitions.structure import Structure
 from dtg.trees import DependencyTree
 
@@ -27,7 +26,7 @@ SENTENCES_AT_ONCE = 2_000
 class EncodingReport:
     """Counts that grow while a split is encoded."""
 
-    pieces: int = 0
+    pieces: int = 0  # subwords
     documents: int = 0
     arc_swift_limit: int = DEFAULT_LIMIT
     beyond_arc_swift_limit: int = 0  # sentences with an arc farther than that
@@ -48,7 +47,7 @@ def encode_split(
 
 
 class SplitEncoder:
-    """Appends chunks of trees to the arrays, each with its place in the whole."""
+    """Appends chunks of trees to the arrays of a split."""
 
     def __init__(
         self,
@@ -114,6 +113,6 @@ class SplitEncoder:
 def farthest_arcs(heads: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     """(sentences,) the greatest distance of an arc in arc-swift's derivation of each projective tree."""
     nothing = heads.new_zeros(0)
-    batch = SentenceBatch(heads, offsets(lengths), nothing, nothing)
+    batch = SentenceBatch(offsets(lengths), nothing, nothing, DependencyColumns(heads))
     distance = Structure.of(batch).distance
     return torch.zeros_like(lengths).scatter_reduce_(0, batch.sentence_of_word, distance, "amax")

@@ -1,17 +1,16 @@
-"""What a prepared corpus says of itself: `manifest.json`, written last, checked first."""
+"""`manifest.json`: the options, counts and hashes of a prepared corpus; written last, checked first."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dtg.errors import CorpusError
-from dtg.text.arrays import file_hash
+from dtg.io.hashing import file_hash, json_hash
+from dtg.io.json_files import FORMAT_VERSION
 
-FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 TOKENIZER = "tokenizer.model"
 AGAIN = "Prepare the corpus again into another folder, or remove this one first."
@@ -20,12 +19,12 @@ Manifest = Mapping[str, Any]
 
 
 def describe_file(folder: Path, path: Path) -> dict[str, Any]:
-    """A file's place in the folder, size and hash."""
+    """A file's path in the folder, its size and its hash."""
     return {"file": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size, "sha256": file_hash(path)}
 
 
 def content_hash(manifest: Manifest) -> str:
-    """One hash of all that a model can see; where the inputs lay, and what was said about them, does not count."""
+    """One hash of all that a model can see; paths of the inputs and reports about them do not count."""
     content = {
         "format_version": manifest["format_version"],
         "tokenizer": manifest["tokenizer"]["sha256"],
@@ -35,17 +34,17 @@ def content_hash(manifest: Manifest) -> str:
             for name, split in manifest["splits"].items()
         },
     }
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return json_hash(content)
 
 
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    """Write it with its hash; the keys stay in the order a person wants to read them."""
+    """Write it with its hash; the keys stay in the order in which people want to read them."""
     manifest["hash"] = content_hash(manifest)
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read it, and check that it is one that this version understands and that nobody altered."""
+    """Read it, and check that this version understands it and that it was not altered."""
     path = folder / MANIFEST
     if not path.is_file():
         what = f"there is no {MANIFEST} in it" if folder.is_dir() else "there is no such folder"
@@ -68,7 +67,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def check_files(folder: Path, manifest: Manifest, *, thorough: bool) -> None:
-    """Every file is there in its full size; the tokenizer, or with `thorough` each, has the hash it had when written."""
+    """Raise unless every file has its size and the tokenizer its hash; with `thorough`, the hash of each file is checked."""
     arrays = [described for split in manifest["splits"].values() for described in split["arrays"].values()]
     for described in (manifest["tokenizer"], *arrays):
         path = folder / described["file"]

@@ -1,4 +1,4 @@
-"""Treebanks and text to a prepared corpus: files and options in, a folder that `Corpus.open` reads out (docs/text.md).
+"""Prepares a corpus: reads treebanks and parsed text, and writes the folder that `Corpus.open` reads (docs/text.md).
 
 The training files are read twice, once to count words for the tokenizer and once to encode them, so that memory does not
 grow with the corpus.
@@ -13,33 +13,58 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import CorpusError, InputError
+from dtg.io.atomic import replacing_folder
+from dtg.io.hashing import file_hash
+from dtg.io.json_files import FORMAT_VERSION
+from dtg.io.settings import changes
+from dtg.io.text_files import check_is_file
+from dtg.text.arrays import ARRAYS
 from dtg.text.corpus import Corpus
 from dtg.text.encoding import encode_split
-from dtg.text.folder import building
-from dtg.text.inputs import SPLITS, ParsedText, PlainText, describe_inputs
-from dtg.text.manifest import FORMAT_VERSION, TOKENIZER, describe_file, read_manifest, write_manifest
-from dtg.text.split import ARRAYS
+from dtg.text.manifest import TOKENIZER, describe_file, read_manifest, write_manifest
 from dtg.text.tokenizer import Tokenizer
-from dtg.trees import DependencyTree, TreebankReport, read_treebank
+from dtg.trees import DependencyTree, SkippedSentence, TreebankReport, read_treebank
 from dtg.trees.conllu import Roots
 from dtg.trees.treebank import NonProjective
 
+SPLITS = ("train", "dev", "test")
 DEFAULT_VOCABULARY = 8_192
 
-Progress = Callable[[Iterable[DependencyTree], TreebankReport, str], Iterator[DependencyTree]]
-"""Trees, the report that grows with them and a word for what is done; gives the trees on, and may show something."""
+# Passes trees on, and may show how far it is: is given the trees, the report that grows with them and what is being done.
+ShowProgress = Callable[[Iterable[DependencyTree], TreebankReport, str], Iterator[DependencyTree]]
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """The corpus, and whether it was there already."""
+class ParsedText:
+    """The treebank that the text of a split became, and what of the text was left out."""
+
+    treebank: Path
+    skipped: Sequence[SkippedSentence]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainText:
+    """Text by split, and how treebanks are made of it."""
+
+    files: Mapping[str, Sequence[Path]]
+    # What decides the trees besides the text.
+    settings: Mapping[str, Any]
+    # True if no dev is given, and `parse` holds out a part of the training text for it.
+    held_out: bool
+    # Called only if the treebanks are needed.
+    parse: Callable[[], Mapping[str, ParsedText]]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCorpus:
+    """The corpus, and whether it had been prepared before."""
 
     corpus: Corpus
     was_there: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TreebankReading:
     """How treebanks are read: the policies of `read_treebank`."""
 
     nonprojective: NonProjective = "lift"
@@ -53,16 +78,22 @@ def prepare_corpus(
     *,
     vocabulary: int = DEFAULT_VOCABULARY,
     tokenizer: str | Path | None = None,
-    reading: Reading | None = None,
+    reading: TreebankReading | None = None,
     text: PlainText | None = None,
-    progress: Progress | None = None,
-) -> Prepared:
+    progress: ShowProgress | None = None,
+) -> PreparedCorpus:
     """Make a corpus of the files of each split, unless `out` has been made of the same files and options already.
 
-    `files` are treebanks; `text` comes on top of them. A tokenizer of `vocabulary` pieces is trained on the words of "train",
-    or the `tokenizer` given is used.
+    Args:
+        files: the treebanks of "train", "dev" and perhaps "test".
+        out: the folder to write. It appears only when it is complete.
+        vocabulary: how many subwords a tokenizer that is trained on the words of "train" has at most.
+        tokenizer: a SentencePiece model to use instead.
+        reading: what happens to crossing arcs, several roots and invalid sentences.
+        text: plain text that is parsed and added to the treebanks.
+        progress: is handed the trees as they are read, for instance to show how far it is.
     """
-    reading, out = reading or Reading(), Path(out)
+    reading, out = reading or TreebankReading(), Path(out)
     inputs = describe_inputs(files, text)
     given = None if tokenizer is None else Tokenizer.load(tokenizer)
     options = {
@@ -72,15 +103,15 @@ def prepare_corpus(
         **(text.settings if text else {}),
     }
     if is_taken(out):
-        return Prepared(same_corpus(out, inputs, options), was_there=True)
+        return PreparedCorpus(same_corpus(out, inputs, options), was_there=True)
     parsed = text.parse() if text else {}
     try:
-        with building(out) as folder:
+        with replacing_folder(out, must_be_new=True) as folder:
             make = Preparation(folder, files, parsed, reading, progress or (lambda trees, _report, _what: iter(trees)))
             make.write(given or make.trained(vocabulary), inputs, options)
     except OSError as error:
         raise CorpusError(f"cannot prepare {out}: {error}. Nothing was written.") from error
-    return Prepared(Corpus.open(out), was_there=False)
+    return PreparedCorpus(Corpus.open(out), was_there=False)
 
 
 class Preparation:
@@ -91,8 +122,8 @@ class Preparation:
         folder: Path,
         files: Mapping[str, Sequence[str | Path]],
         parsed: Mapping[str, ParsedText],
-        reading: Reading,
-        progress: Progress,
+        reading: TreebankReading,
+        progress: ShowProgress,
     ) -> None:
         self.folder, self.files, self.parsed, self.reading, self.progress = folder, files, parsed, reading, progress
 
@@ -152,29 +183,46 @@ class Preparation:
 
 
 def is_taken(out: Path) -> bool:
-    """True if something is there already; an empty folder is as good as none."""
+    """True if something is there already; an empty folder counts as nothing."""
     return (out.is_dir() and any(out.iterdir())) or (out.exists() and not out.is_dir())
 
 
 def same_corpus(out: Path, inputs: Mapping[str, Any], options: Mapping[str, Any]) -> Corpus:
-    """The corpus at `out`, if it was made of the same files in the same way and is whole; or an error that says why not."""
+    """The corpus at `out`, if it is intact and was made of the same files with the same options; otherwise raise."""
     try:
         manifest = read_manifest(out)
     except CorpusError as error:
         raise CorpusError(f"{out} holds something else already: {error}") from None
     made = {split: [file["sha256"] for file in manifest["splits"][split]["inputs"]] for split in manifest["splits"]}
     wanted = {split: [file["sha256"] for file in several] for split, several in inputs.items()}
-    differences = [f"other files for {split}" for split in SPLITS if made.get(split) != wanted.get(split)]
-    differences += [
-        f"{name} {manifest['options'].get(name)} instead of {value}"
-        for name, value in options.items()
-        if manifest["options"].get(name) != value
-    ]
-    if differences:
+    differing = [f"other files for {split}" for split in SPLITS if made.get(split) != wanted.get(split)]
+    before = {name: manifest["options"].get(name) for name in options}
+    differing += [f"{one.name} {one.before} instead of {one.now}" for one in changes(before, options)]
+    if differing:
         raise CorpusError(
-            f"{out} holds a corpus that was prepared otherwise: {'; '.join(differences)}.\n"
+            f"{out} holds a corpus that was prepared otherwise: {'; '.join(differing)}.\n"
             "Remove it, or give another folder."
         )
     corpus = Corpus.open(out)
     corpus.verify()
     return corpus
+
+
+def describe_inputs(
+    files: Mapping[str, Sequence[str | Path]], text: PlainText | None
+) -> dict[str, list[dict[str, Any]]]:
+    """Paths and hashes of the files of each split, treebanks before text; none, where dev is held out."""
+    if unknown := sorted(set(files) - set(SPLITS)):
+        raise InputError(f"there is no split called {unknown[0]!r}. Known: {', '.join(SPLITS)}.")
+    texts = text.files if text else {}
+    given = {split: [*files.get(split, ()), *texts.get(split, ())] for split in SPLITS}
+    for split in ("train", "dev"):
+        if not given[split] and not (split == "dev" and text and text.held_out):
+            raise InputError(f"a corpus needs at least one file for {split}.")
+    paths = {split: [Path(path) for path in given[split]] for split in SPLITS if given[split] or split == "dev"}
+    for path in (path for split in paths.values() for path in split):
+        check_is_file(path)
+    return {
+        split: [{"path": str(path), "bytes": path.stat().st_size, "sha256": file_hash(path)} for path in several]
+        for split, several in paths.items()
+    }

@@ -1,7 +1,7 @@
-"""A sentence as it was given: a text or words in, words with their places and their whitespace words out.
+"""`Sentence`: the words of a text, where each of them stands, and the whitespace word it belongs to.
 
 Reading-time data are per whitespace word ("dog.", "don't"), models read syntactic words ("dog" ".", "do" "n't"). A
-`Sentence` knows both, and where each word stands.
+`Sentence` knows both, and where each word is.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from dtg.text.words import checked_words, split_words
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Words in order; `starts` and `ends` are places of characters, from 0, the end not included."""
+    """Words in order; `starts` and `ends` are character offsets, from 0, the end not included."""
 
     words: tuple[str, ...]
     starts: tuple[int, ...]
     ends: tuple[int, ...]
-    whitespace: tuple[int, ...]  # for each word the number, from 0, of the whitespace-separated word it belongs to
+    # For each word the number, from 0, of the whitespace-separated word it belongs to.
+    whitespace: tuple[int, ...]
 
     @classmethod
     def of_text(cls, text: str) -> Sentence:
-        """A plain text, split with `dtg.text.split_words`; places are places in `text`.
+        """A plain text, split with `dtg.text.split_words`; offsets are those in `text`.
 
         >>> Sentence.of_text("I don't.").whitespace
         (0, 1, 1, 1)
@@ -44,7 +45,7 @@ class Sentence:
 
     @classmethod
     def of_words(cls, words: Sequence[str]) -> Sentence:
-        """Words taken as they are, each a whitespace word of its own; places are places in the words joined by spaces."""
+        """Words taken as they are, each a whitespace word of its own; offsets are those in the words joined by spaces."""
         words = checked_words(words)
         ends = tuple(accumulate((len(word) + 1 for word in words), initial=-1))[1:]
         starts = tuple(end - len(word) for end, word in zip(ends, words, strict=True))
@@ -55,7 +56,7 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        """Every word at its place, and spaces between them (whatever white space was there)."""
+        """Every word at its offset, and spaces between them (whatever white space was there)."""
         text = ""
         for word, start in zip(self.words, self.starts, strict=True):
             text = text.ljust(start) + word
@@ -68,3 +69,13 @@ class Sentence:
         for word, number in zip(self.words, self.whitespace, strict=True):
             joined[number] += word
         return tuple(joined)
+
+
+GivenSentence = str | Sequence[str] | Sentence
+
+
+def as_sentence(given: GivenSentence) -> Sentence:
+    """A text is split into words; words are taken as they are."""
+    if isinstance(given, Sentence):
+        return given
+    return Sentence.of_text(given) if isinstance(given, str) else Sentence.of_words(given)

@@ -1,14 +1,13 @@
-"""Words to pieces and back: a SentencePiece model in, one sequence of pieces for each word out.
+"""Splits words into subwords with a SentencePiece model, and joins them again.
 
-Every word is encoded on its own, so words and pieces align exactly: the first piece of a word begins with U+2581 (▁) and
-no later one does. Nothing is normalised. A space inside a word ("10 000") becomes U+00A0, which is how it comes back;
-everything else comes back as it was. Characters that the model does not know are spelt in bytes, and so is a whole word
-that SentencePiece would not give back (one that holds a literal ▁).
+Every word is encoded on its own, so words and subwords align exactly: the first subword of a word begins with U+2581 (▁) and
+no later one does. Nothing is normalised: decoding gives the word back, except that a space inside a word ("10 000") becomes
+U+00A0. Characters that the model does not know are spelt in bytes, and so is a whole word that SentencePiece would not
+give back (one with a literal ▁).
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +17,8 @@ from sentencepiece import SentencePieceProcessor
 from torch import Tensor
 
 from dtg.errors import TokenizerError
-from dtg.io.files import replacing
+from dtg.io.atomic import replacing
+from dtg.io.hashing import content_hash
 from dtg.text.tokenizer_training import TokenizerTraining, train_model
 
 WORD_START = "\u2581"
@@ -30,9 +30,9 @@ ADVICE = "Train one with dtg prepare, or with spm_train --byte_fallback --normal
 
 
 class Tokenizer:
-    """Pieces by number. `root` is what the `<ROOT>` row reads; `starts_word` (size,) marks the pieces that begin words.
+    """Subwords by id. `root` is what the `<ROOT>` row reads; `starts_word` (size,) marks the subwords that begin words.
 
-    `training` says how the model was trained, if this process did it.
+    `training` says how the model was trained, if this process trained it.
     """
 
     def __init__(self, model: bytes, *, training: TokenizerTraining | None = None, origin: str = "this model") -> None:
@@ -41,25 +41,25 @@ class Tokenizer:
         except RuntimeError:
             raise TokenizerError(f"{origin} is not a SentencePiece model, or is damaged. {ADVICE}") from None
         self._model, self.training = model, training
-        self.hash = hashlib.sha256(model).hexdigest()
+        self.hash = content_hash(model)
         ids = list(range(self._processor.get_piece_size()))
         self.size = len(ids)
         self._pieces: list[str] = self._processor.id_to_piece(ids)
         of_each = (self._processor.is_byte, self._processor.is_control, self._processor.is_unknown)
         byte, control, unknown = (torch.tensor(kind(ids)) for kind in of_each)
-        self.is_byte: Tensor = byte  # (size,) bool: what a text may be written with where nothing else is left
-        self.is_text: Tensor = ~(byte | control | unknown)  # (size,) bool: what it is written with otherwise
+        self.is_byte: Tensor = byte  # (size,) bool: for characters that are not in the vocabulary
+        self.is_text: Tensor = ~(byte | control | unknown)  # (size,) bool: for all other characters
         begins = torch.tensor([piece.startswith(WORD_START) for piece in self._pieces])
         self.starts_word: Tensor = self.is_text & begins  # (size,) bool
         self._starts: list[bool] = self.starts_word.tolist()
         self._surfaces = list(map(surface, self._pieces, self.is_byte.tolist(), self.is_text.tolist()))
         self.root = self._processor.bos_id()
-        # Byte fallback leaves <unk> without a use, so it can pad where a model has no piece for that.
+        # Byte fallback leaves <unk> unused, so it can pad where a model has no padding symbol.
         self.pad = self._processor.pad_id() if self._processor.pad_id() >= 0 else self._processor.unk_id()
         self._bytes = {self._surfaces[id][0]: id for id in self.is_byte.nonzero()[:, 0].tolist()}
         self._word_start = self._processor.piece_to_id(WORD_START)
         self._check(origin)
-        # Bounded, so that a corpus of any size can go through; most words of a text are among those cached.
+        # Bounded, so that a corpus of any size can be encoded; most words of a text are among those cached.
         self._cached = lru_cache(maxsize=CACHED_WORDS)(self._encode)
 
     @classmethod
@@ -72,28 +72,28 @@ class Tokenizer:
 
     @classmethod
     def train(cls, words: Iterable[str], size: int) -> Tokenizer:
-        """A model of at most `size` pieces for these words; the same words, in any order, give the same model."""
+        """A model of at most `size` subwords for these words; the same words, in any order, give the same model."""
         model, training = train_model((spaces_kept(word) for word in words), size)
         return cls(model, training=training)
 
     def save(self, path: str | Path) -> None:
-        """Write the model whole, or not at all."""
+        """Write the model atomically."""
         with replacing(Path(path)) as temporary:
             temporary.write_bytes(self._model)
 
     def encode(self, word: str) -> tuple[int, ...]:
-        """The pieces of one word: the first is word-initial, the others are not."""
+        """The subwords of one word: the first is word-initial, the others are not."""
         return self._cached(word)
 
     def encode_all(self, words: Sequence[str]) -> list[tuple[int, ...]]:
-        """The pieces of each word."""
+        """The subwords of each word."""
         encode = self._cached
         return [encode(word) for word in words]
 
     def piece(self, id: int) -> str:
-        """The piece as the model writes it, such as `▁differ` or `<0xE2>`."""
+        """The subword as the model writes it, such as `▁differ` or `<0xE2>`."""
         if not 0 <= id < self.size:
-            raise TokenizerError(f"there is no piece {id}; the vocabulary has pieces 0 to {self.size - 1}.")
+            raise TokenizerError(f"there is no subword {id}; the vocabulary has subwords 0 to {self.size - 1}.")
         return self._pieces[id]
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -110,7 +110,7 @@ class Tokenizer:
         except UnicodeEncodeError:
             raise TokenizerError(f"the word {word!r} holds half a surrogate pair, which no text can contain.") from None
         if not spelt:
-            raise TokenizerError(f"the word {word!r} has no pieces; a word needs at least one character.")
+            raise TokenizerError(f"the word {word!r} has no subwords; a word needs at least one character.")
         ids: tuple[int, ...] = tuple(self._processor.encode(written))
         aligned = ids and self._starts[ids[0]] and not any(self._starts[id] for id in ids[1:])
         if aligned and self.decode(ids) == written:
@@ -119,16 +119,16 @@ class Tokenizer:
 
     def _check(self, origin: str) -> None:
         if self.root < 0:
-            raise TokenizerError(f"{origin} has no piece <s>, which the <ROOT> row reads. {ADVICE}")
+            raise TokenizerError(f"{origin} has no subword <s>, which the <ROOT> row reads. {ADVICE}")
         if len(self._bytes) < 256:
-            raise TokenizerError(f"{origin} has no byte fallback, so some words would have no pieces. {ADVICE}")
+            raise TokenizerError(f"{origin} has no byte fallback, so some words would have no subwords. {ADVICE}")
         if not self._starts[self._word_start]:
             raise TokenizerError(
-                f"{origin} has no piece {WORD_START}, which begins words that it does not know. {ADVICE}"
+                f"{origin} has no subword {WORD_START}, which begins words that it does not know. {ADVICE}"
             )
         for word in UNTOUCHED:
             if self.decode(self._processor.encode(word)) != word:
-                raise TokenizerError(f"{origin} changes words: {word!r} does not come back as it was. {ADVICE}")
+                raise TokenizerError(f"{origin} changes words: {word!r} is not decoded as it was encoded. {ADVICE}")
 
 
 def spaces_kept(word: str) -> str:
@@ -137,7 +137,7 @@ def spaces_kept(word: str) -> str:
 
 
 def surface(piece: str, is_byte: bool, is_text: bool) -> bytes:
-    """What a piece stands for in a text, without its ▁."""
+    """What a subword stands for in a text, without its ▁."""
     if is_byte:
         return bytes([int(piece[3:5], 16)])  # <0xE2>
     return piece.removeprefix(WORD_START).encode() if is_text else b""

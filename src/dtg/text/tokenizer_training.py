@@ -1,8 +1,8 @@
-"""How a tokenizer is trained: words in, the bytes of a SentencePiece unigram model and an account of its making out.
+"""Trains a SentencePiece unigram model on words.
 
-Words are counted, thinned out evenly if there are very many, and given to SentencePiece one by one in a shuffled order
-that depends on nothing but the counts: memory is bounded, and the order of the corpus does not matter. Not once each with
-a count, and not sorted, which would be simpler: docs/text.md says what SentencePiece makes of those.
+Words are counted, sampled evenly if there are very many, and given to SentencePiece one by one in a shuffled order that
+depends on nothing but the counts: memory is bounded, and the order of the corpus does not matter. Giving each word once with
+a count, or all in sorted order, would be simpler: docs/text.md says what SentencePiece makes of those.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from sentencepiece import SentencePieceTrainer
 
 from dtg.errors import TokenizerError
 
-DISTINCT_WORDS = 1_000_000  # at most so many are counted; beyond, the rarest are let go
-SAMPLED_WORDS = 2_000_000  # at most so many are trained on, which takes half a minute and 400 MB
+DISTINCT_WORDS = 1_000_000  # the most that are counted; beyond that, the rarest are dropped
+SAMPLED_WORDS = 2_000_000  # the most that a model is trained on, which takes half a minute and 400 MB
 COVERAGE = 0.9999  # of the characters of the text; rarer ones are spelt in bytes
 LONGEST_WORD = 1_000  # characters; nothing is to be learnt from longer ones
 # Line ends and tabs would break the trainer's input; it reserves U+2581 and U+2585; half surrogates are no text.
@@ -34,12 +34,12 @@ class TokenizerTraining:
     words: int  # counted
     distinct_words: int
     sampled_words: int  # that the model was trained on: all, or an even sample of them
-    rare_words_let_go: int  # occurrences, for want of memory
+    rare_words_let_go: int  # occurrences, to bound the memory
     words_left_out: int  # occurrences with reserved characters, or far too long
 
 
 def train_model(words: Iterable[str], size: int) -> tuple[bytes, TokenizerTraining]:
-    """A unigram model with byte fallback and no normalisation, of at most `size` pieces (fewer if the text is small)."""
+    """A unigram model with byte fallback and no normalisation, of at most `size` subwords (fewer if the text is small)."""
     counts, let_go, left_out = count_words(words)
     if not counts:
         raise TokenizerError("there are no words to train a tokenizer on.")
@@ -69,13 +69,13 @@ def train_model(words: Iterable[str], size: int) -> tuple[bytes, TokenizerTraini
 
 
 def count_words(words: Iterable[str], limit: int = DISTINCT_WORDS) -> tuple[Counter[str], int, int]:
-    """How often each word occurs, and how many occurrences were let go as too rare and left out as unfit."""
+    """How often each word occurs, and how many occurrences were dropped as too rare and left out as unfit."""
     counts, let_go, left_out, floor = Counter[str](), 0, 0, 1
     for word in words:
         counts[word] += 1
         if len(counts) <= limit:
             continue
-        while len(counts) > limit // 2:  # to half, so that it does not have to be done again at once
+        while len(counts) > limit // 2:  # to half, so that it is not needed again soon
             let_go += sum(count for count in counts.values() if count <= floor)
             counts = Counter({word: count for word, count in counts.items() if count > floor})
             floor += 1
@@ -108,7 +108,7 @@ def too_small(size: int, reason: str) -> TokenizerError:
     """SentencePiece's complaint, with the number in it that helps."""
     if found := re.search(r"smaller than required_chars\. \d+ vs (\d+)", reason):
         return TokenizerError(
-            f"a vocabulary of {size} pieces is too small for this text: {found[1]} are needed for its characters, "
-            f"the 256 bytes and the special pieces alone. Ask for more than {found[1]} (--vocabulary)."
+            f"a vocabulary of {size} subwords is too small for this text: {found[1]} are needed for its characters, "
+            f"the 256 bytes and the special symbols alone. Ask for more than {found[1]}."
         )
-    return TokenizerError(f"SentencePiece could not train a tokenizer of {size} pieces on this text: {reason}")
+    return TokenizerError(f"SentencePiece could not train a tokenizer of {size} subwords on this text: {reason}")

@@ -1,8 +1,8 @@
-"""Plain text to words: one text in English in, its words as UD English writes them, with their places, out.
+"""Splits plain English text into sentences, and sentences into words as UD English writes them.
 
-The rules are those of spaCy's English tokenizer (no trained model is involved): "don't" is "do" and "n't", punctuation
-stands alone; but runs of marks ("!!") stay together. docs/text.md has the measurements that speak for it, and says where
-it differs from the treebanks.
+The rules are those of spaCy's English tokenizer and sentencizer (no trained model is involved): "don't" is "do" and "n't",
+punctuation stands alone, but runs of marks ("!!") stay together; a sentence ends with a mark such as . ! or ?, and whatever
+closing marks follow it. docs/text.md has measurements, and says where words differ from those of the treebanks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dtg.errors import InputError, MissingExtraError
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word and where it stands in the text: `text[start:end]` is the word."""
+    """A word and its position in the text: `text[start:end]` is the word."""
 
     text: str
     start: int
@@ -46,8 +46,18 @@ def split_words(text: str) -> list[Word]:
     return words
 
 
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a paragraph, in order; what is between them is white space.
+
+    >>> split_sentences("Dr. Smith came. She left!")
+    ['Dr. Smith came.', 'She left!']
+    """
+    sentences = sentencizer()(english()(text)).sents
+    return [found for sentence in sentences if (found := sentence.text.strip())]
+
+
 def checked_words(words: Sequence[str]) -> tuple[str, ...]:
-    """The words of one sentence that somebody gives, or an error that says what is wrong with them."""
+    """The words of one sentence as a tuple, or an error that says what is wrong with them."""
     if isinstance(words, str):
         raise InputError(
             f"a sequence of words is expected, not the text {words!r}; dtg.text.split_words splits a text."
@@ -69,3 +79,12 @@ def english() -> Callable[[str], Iterable[Any]]:
         raise MissingExtraError("spaCy", "text", "splitting plain text into words") from None
     tokenizer: Callable[[str], Iterable[Any]] = spacy.blank("en").tokenizer
     return tokenizer
+
+
+@cache
+def sentencizer() -> Any:
+    """Imported when it is needed, after `english` has said what to do where spaCy is missing."""
+    english()
+    from spacy.pipeline import Sentencizer
+
+    return Sentencizer()

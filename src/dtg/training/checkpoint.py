@@ -1,28 +1,32 @@
-"""Checkpoints: named tensors and a JSON state in, folders on disk out, and back again after checking every byte.
+"""Checkpoints: the tensors of model, optimizer and random state, and a JSON state, in folders that are checked by hashes.
 
     checkpoints/step-00000500/
         model.safetensors  optimizer.safetensors  random.safetensors
         state.json     format_version, state, files: {name: sha256}, sha256: of the rest of this file
 
-A folder appears whole or not at all (folders.py). One that was altered or cut short later is found by its hashes, and
-the one before it is used.
+A folder is written atomically. One that was altered or cut short later is found by its hashes, and the one before it is
+used. Tensors have the names of the model's parameters. Parameters that are sharded over processes (FSDP) are gathered
+whole, so a checkpoint does not depend on how many processes wrote it; all processes must call the functions that gather
+them together.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
+from torch.distributed.tensor import DTensor, distribute_tensor
 
 from dtg.errors import CheckpointError
-from dtg.io.files import FORMAT_VERSION
-from dtg.training.folders import remove_whole, whole_folder
+from dtg.io.atomic import remove_folder, replacing_folder
+from dtg.io.hashing import file_hash, json_hash
+from dtg.io.json_files import FORMAT_VERSION
 
 STATE = "state.json"
 Tensors = Mapping[str, Tensor]
@@ -30,7 +34,7 @@ Tensors = Mapping[str, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """One whole checkpoint."""
+    """A checkpoint whose files have been checked."""
 
     folder: Path
     state: Mapping[str, Any]
@@ -56,7 +60,8 @@ class CheckpointStore:
     def write(self, step: int, tensors: Mapping[str, Tensors], state: Mapping[str, Any]) -> Path:
         """Write a checkpoint; then remove the oldest beyond those to be kept."""
         path = self.path(step)
-        with whole_folder(path) as temporary:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with replacing_folder(path) as temporary:
             for name, named in tensors.items():
                 save_file(dict(named), temporary / f"{name}.safetensors")
             files = {f"{name}.safetensors": file_hash(temporary / f"{name}.safetensors") for name in tensors}
@@ -64,17 +69,17 @@ class CheckpointStore:
             text = json.dumps({**content, "sha256": json_hash(content)}, indent=1, allow_nan=False)
             (temporary / STATE).write_text(text, encoding="utf-8")
         for old in self.folders()[: -self.keep]:
-            remove_whole(old)
+            remove_folder(old)
         return path
 
     def remove_after(self, step: int) -> None:
-        """Remove checkpoints later than the one in use: they were damaged, and would be counted among those kept."""
+        """Remove checkpoints later than the one in use: they are damaged, and would be counted among those kept."""
         for folder in self.folders():
             if step_of(folder) > step:
-                remove_whole(folder)
+                remove_folder(folder)
 
     def newest(self, warn: Callable[[str], None]) -> Checkpoint | None:
-        """The newest checkpoint that is whole, None where there is none at all; damaged ones are named in warnings."""
+        """The newest checkpoint that is intact, None if there are none at all; damaged ones are named in warnings."""
         folders = self.folders()
         for folder in reversed(folders):
             try:
@@ -84,7 +89,7 @@ class CheckpointStore:
         if folders:
             raise CheckpointError(
                 f"none of the {len(folders)} checkpoints in {self.folder} can be used; see the warnings above.\n"
-                "Restore one from a copy, or train anew into another folder."
+                "Restore one from a copy, or train from scratch into another folder."
             )
         return None
 
@@ -117,10 +122,85 @@ def step_of(folder: Path) -> int:
     return int(folder.name.removeprefix("step-"))
 
 
-def file_hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def model_tensors(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters and persistent buffers; a shared one appears under the first of its names."""
+    seen: set[int] = set()
+    found = {}
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            found[name] = gathered(tensor)
+    return found
 
 
-def json_hash(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+def restore_model(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Copy tensors into the model they came from, or one like it."""
+    names = model.state_dict(keep_vars=True)
+    places = {name: place for name, place in names.items() if name in tensors}
+    covered = {id(place) for place in places.values()}
+    different = set(tensors) - set(names) | {name for name, place in names.items() if id(place) not in covered}
+    if different:
+        raise CheckpointError(
+            f"the saved weights are of another model: they differ in {', '.join(sorted(different)[:5])}."
+        )
+    with torch.no_grad():
+        for name, place in places.items():
+            if place.shape != tensors[name].shape:
+                raise CheckpointError(
+                    f"the saved weights are of another model: {name} is {tuple(tensors[name].shape)}, "
+                    f"but {tuple(place.shape)} is needed."
+                )
+            place.copy_(distributed(tensors[name], place))
+
+
+def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """The optimizer's state of each parameter: `exp_avg/NAME` and so on."""
+    found = {}
+    for name, parameter in model.named_parameters():
+        for key, value in optimizer.state.get(parameter, {}).items():
+            found[f"{key}/{name}"] = gathered(value)
+    return found
+
+
+def restore_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Restore the optimizer's state."""
+    parameters = dict(model.named_parameters())
+    for full_name, tensor in tensors.items():
+        key, name = full_name.split("/", maxsplit=1)
+        parameter = parameters[name]
+        if tensor.shape == parameter.shape and key != "step":
+            value = torch.empty_like(parameter, requires_grad=False)
+            value.copy_(distributed(tensor, parameter))
+        else:  # the count of steps
+            value = tensor.clone().to(parameter.device)
+        optimizer.state[parameter][key] = value
+
+
+def random_tensors(device: torch.device) -> dict[str, Tensor]:
+    """The state of torch's random number generators, on the CPU and on the device."""
+    states = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    return states
+
+
+def restore_random(tensors: Mapping[str, Tensor], device: torch.device) -> None:
+    torch.set_rng_state(tensors["cpu"])
+    if device.type == "cuda" and "cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["cuda"], device)
+
+
+def gathered(tensor: Tensor) -> Tensor:
+    """The tensor on the CPU, gathered from all processes where it is sharded."""
+    tensor = tensor.detach()
+    if isinstance(tensor, DTensor):
+        tensor = tensor.full_tensor()
+    return tensor.cpu().contiguous()
+
+
+def distributed(tensor: Tensor, like: Tensor) -> Tensor:
+    """The tensor on the other's device, sharded as the other is."""
+    tensor = tensor.to(like.device)
+    if isinstance(like, DTensor):
+        return distribute_tensor(tensor, like.device_mesh, like.placements)
+    return tensor

@@ -1,8 +1,8 @@
-"""One update of the weights, and one reading of the development set: sentence numbers in, tallies out.
+"""Updates the weights by one step, and scores a whole split.
 
 The loss of a step is a sum over its global batch (all processes, all accumulated batches) divided by how many
-predictions that has. How many there are is known only afterwards, so gradients are summed up under a divisor known
-beforehand, the count of pieces (without one, float16 would overflow), and set right before they are clipped.
+predictions that has. How many there are is known only afterwards, so gradients are summed under a divisor known
+beforehand, the number of subwords (without one, float16 would overflow), and corrected before they are clipped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dtg.training.runtime import Runtime
 from dtg.training.sampler import Step, batch_seed
 from dtg.training.schedule import Schedule
 from dtg.training.tally import Tally
-from dtg.training.task import Integers, LossModule, Parcel, Split
+from dtg.training.task import Integers, LossModule, OpaqueBatch, TrainingSplit
 
 
 class Learner:
@@ -41,10 +41,10 @@ class Learner:
             raise TrainingError("the model's parameter_groups must name each of its trainable parameters exactly once.")
         plain = torch.optim.AdamW(groups, lr=config.peak_rate, weight_decay=config.weight_decay, fused=True)
         self.optimizer: Any = runtime.accelerator.prepare_optimizer(plain)
-        self.skipped = 0  # updates left out because float16 overflowed
+        self.skipped = 0  # updates skipped because float16 overflowed
 
-    def update(self, step: Step, split: Split, wants_stop: bool) -> tuple[Tally, float, bool]:
-        """Take one step. Gives the global batch's tally, the gradient's length, and if any process wants to stop."""
+    def update(self, step: Step, split: TrainingSplit, wants_stop: bool) -> tuple[Tally, float, bool]:
+        """Take one step. Returns the global batch's tally, the gradient's norm, and whether any process wants to stop."""
         processes, rank = self.runtime.processes, self.runtime.rank
         rounds = -(-len(step.batches) // processes)
         pieces = sum(int(split.piece_counts[batch].sum()) for batch in step.batches)
@@ -59,8 +59,8 @@ class Learner:
             torch.manual_seed(batch_seed(self.config.seed, step.epoch, step.first_batch + place))
             batch = split.batch(step.batches[place], self.runtime.device)
             with self.runtime.forward(self.module, synchronize=turn == rounds - 1):
-                loss = self.module(Parcel(batch))
-                weight = 0.0 if idle else processes / pieces  # data parallelism takes the mean over processes
+                loss = self.module(OpaqueBatch(batch))
+                weight = 0.0 if idle else processes / pieces  # data parallelism averages over processes
                 self.runtime.accelerator.backward(loss.total * weight)
             if not idle:
                 total = total.to(loss.total.device) + loss.total.detach().double()
@@ -70,7 +70,7 @@ class Learner:
         return tally, norm, stop
 
     def finish(self, step: Step, tally: Tally, pieces: int) -> float:
-        """Divide by the true count, clip, update; gives the gradient's length before clipping."""
+        """Divide by the true count, clip, update; returns the gradient's norm before clipping."""
         if not math.isfinite(tally.total):
             raise TrainingError(self.not_finite(step, "loss", tally.total))
         untouched = [name for name, parameter in self.model.named_parameters() if parameter.grad is None]
@@ -90,11 +90,11 @@ class Learner:
     def not_finite(self, step: Step, what: str, value: float) -> str:
         return (
             f"the {what} at step {step.number + 1:,} is {value}; the weights were not changed by it.\n"
-            "A lower peak_rate, a longer warm-up or --precision no usually helps. Checkpoints written before are kept."
+            "A lower peak_rate, a longer warm-up or full precision usually helps. Checkpoints written before are kept."
         )
 
-    def score(self, split: Split) -> Tally:
-        """Read a whole split without learning from it."""
+    def score(self, split: TrainingSplit) -> Tally:
+        """The tally of a whole split, without gradients."""
         batches = length_batches(split.piece_counts, self.config)
         processes, rank = self.runtime.processes, self.runtime.rank
         self.module.eval()
@@ -105,7 +105,7 @@ class Learner:
                 idle = place >= len(batches)
                 batch = split.batch(batches[0 if idle else place], self.runtime.device)
                 with self.runtime.forward(self.module, synchronize=True):
-                    loss = self.module(Parcel(batch))
+                    loss = self.module(OpaqueBatch(batch))
                 if not idle:
                     tally += replace(Tally.counting(loss), total=float(loss.total))
         return self.shared(tally, False)[0]

@@ -1,4 +1,4 @@
-"""RUN/log.jsonl: one JSON object per line. The first says what the run is, the others what happened at which step.
+"""The log of a run, RUN/log.jsonl: the first line says what the run is, the others what happened at which step.
 
     {"format_version": 1, "kind": "run", ...}
     {"kind": "train", "step": 10, "loss": 5.1, ..., "time": {"seconds": 3.2, "words_per_second": 9120.0}}
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dtg.io.files import FORMAT_VERSION
+from dtg.io.json_files import FORMAT_VERSION
 
 
 class Log:

@@ -1,14 +1,18 @@
-"""Training: a model, a corpus and a configuration in; a run folder out (recorder.py), and how it ended.
+"""The training loop: fits a model to a corpus, and records the run in a folder (recorder.py).
 
-Same inputs, same numbers: killed at any moment and resumed, a run ends in the weights of one that never stopped.
+The same inputs give the same numbers: a run that is killed at any moment and resumed ends in the same weights as one that
+was never stopped.
 """
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType, TracebackType
 from typing import Any
 
 from torch import nn
@@ -16,15 +20,15 @@ from torch import nn
 from dtg.errors import InputError
 from dtg.training.config import TrainingConfig
 from dtg.training.learner import Learner
-from dtg.training.recorder import Recorder
-from dtg.training.report import DevScore, Progress, Reporter, Silence
-from dtg.training.run import RunState, check_fresh, check_same, identity
+from dtg.training.recorder import Recorder, RunState, check_fresh, check_same, identity
+from dtg.training.report import DevScore, Reporter, Silence, StepReport
 from dtg.training.runtime import Runtime, RuntimeOptions, deterministic
 from dtg.training.sampler import Sampler, Step
 from dtg.training.schedule import Schedule
-from dtg.training.stopping import Stopper
 from dtg.training.tally import Tally
-from dtg.training.task import Corpus
+from dtg.training.task import TrainingCorpus
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +37,18 @@ class Outcome:
 
     step: int
     steps: int
-    finished: str | None  # "complete", "early" (dev no longer improved), or None: suspended, to be resumed
+    # "complete", "early" (dev no longer improved), or None: suspended, to be resumed.
+    finished: str | None
     best_loss: float | None
     best_step: int | None
     test: Tally | None
-    signal: int | None  # what suspended it, if a signal did
-    is_main: bool  # whether this process is the one to tell
+    signal: int | None  # that suspended it, if one did
+    is_main: bool  # whether this process is the one that reports
 
 
 def train(
     model: nn.Module,
-    corpus: Corpus,
+    corpus: TrainingCorpus,
     config: TrainingConfig,
     out: Path,
     *,
@@ -54,7 +59,23 @@ def train(
     score_test: bool = False,
     reporter: Reporter | None = None,
 ) -> Outcome:
-    """Train a `Trainable` from scratch, or resume; `model_table` describes the model, so that only its equal is resumed."""
+    """Train a model from scratch, or resume its training.
+
+    Args:
+        model: an `nn.Module` that is a `Trainable`.
+        corpus: has splits "train" and "dev", and "test" if that is scored.
+        config: how to train.
+        out: the run folder.
+        model_table: describes the model; a run is resumed only with the same.
+        options: precision, sharding and device.
+        resume: continue from the newest checkpoint in `out`, if there is one.
+        max_minutes: write a checkpoint and stop after this time.
+        score_test: score "test" with the best weights when training is finished.
+        reporter: is told what happens.
+
+    Returns:
+        How the run ended, or where it was suspended.
+    """
     check_splits(corpus, score_test)
     runtime = Runtime(options or RuntimeOptions())
     listener = (reporter or Reporter()) if runtime.is_main else Silence()
@@ -72,13 +93,44 @@ def train(
     return Outcome(state.step, steps, state.finished, *best, test, stopper.signal, runtime.is_main)
 
 
+class Stopper:
+    """Notes when to stop before the end: a signal (SIGINT, SIGTERM), or the time is up. The step under way is finished first.
+
+    A second signal has its usual effect.
+    """
+
+    def __init__(self, max_minutes: float | None = None) -> None:
+        self.deadline = None if max_minutes is None else time.monotonic() + 60 * max_minutes
+        self.signal: int | None = None
+        self.previous: dict[int, Any] = {}
+
+    @property
+    def wanted(self) -> bool:
+        return self.signal is not None or (self.deadline is not None and time.monotonic() >= self.deadline)
+
+    def __enter__(self) -> Stopper:
+        if threading.current_thread() is threading.main_thread():  # elsewhere Python forbids it
+            self.previous = {number: signal.signal(number, self.handle) for number in SIGNALS}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self.previous.items():
+            signal.signal(number, handler)
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        self.signal = number
+        signal.signal(number, self.previous[number])
+
+
 class TrainingRun:
     """One run, as one process sees it."""
 
     def __init__(
         self,
         model: nn.Module,
-        corpus: Corpus,
+        corpus: TrainingCorpus,
         config: TrainingConfig,
         out: Path,
         model_table: Mapping[str, Any],
@@ -129,7 +181,7 @@ class TrainingRun:
             state.window_seconds += time.monotonic() - started
             state.seconds = time.monotonic() - begun
             rate = self.learner.schedule.rate(step.number)
-            self.reporter.stepped(Progress(state.step, state.epoch, state.words, tally, rate, norm, state.seconds))
+            self.reporter.stepped(StepReport(state.step, state.epoch, state.words, tally, rate, norm, state.seconds))
             is_last = state.step == self.sampler.plan.steps
             if is_last or state.step % self.config.log_every == 0:
                 self.log_training(rate, norm)
@@ -147,11 +199,11 @@ class TrainingRun:
         self.recorder.draw(at_end=True)
 
     def wants_dev(self, step: Step) -> bool:
-        """After every epoch, or after so many steps."""
+        """Whether dev is scored after this step: every `dev_every` steps, or after every epoch."""
         return self.state.step % self.config.dev_every == 0 if self.config.dev_every else step.ends_epoch
 
     def score_dev(self) -> None:
-        """Read dev; keep the model if it was never better."""
+        """Score dev; save the model if it is the best so far."""
         state = self.state
         tally = self.learner.score(self.corpus.splits["dev"])
         improved = state.best_loss is None or tally.loss < state.best_loss
@@ -165,14 +217,14 @@ class TrainingRun:
         self.recorder.draw()
 
     def score_test(self) -> Tally:
-        """Read the test set with the weights that were best on dev."""
+        """Score the test set with the weights that were best on dev."""
         self.recorder.restore_best(self.learner)
         tally = self.learner.score(self.corpus.splits["test"])
         self.recorder.write("test", {"best_step": self.state.best_step, **tally.summary()})
         return tally
 
     def log_training(self, rate: float, norm: float) -> None:
-        """A line for the steps since the last one."""
+        """Log the steps since the last line."""
         state = self.state
         speed = {"words_per_second": round(state.window.words / max(state.window_seconds, 1e-9), 1)}
         scores = {**state.window.summary(), "rate": rate, "gradient_norm": norm, "skipped": state.skipped}
@@ -187,8 +239,8 @@ class TrainingRun:
         return {"time": {"seconds": round(self.state.seconds, 3), **(speed or {})}}
 
 
-def check_splits(corpus: Corpus, score_test: bool) -> None:
-    """Raise unless the corpus has what will be read."""
+def check_splits(corpus: TrainingCorpus, score_test: bool) -> None:
+    """Raise unless the corpus has the splits that will be read."""
     for name, needed in (("train", True), ("dev", True), ("test", score_test)):
         if needed and (name not in corpus.splits or not len(corpus.splits[name])):
-            raise InputError(f"the corpus has no {name} sentences; prepare it again with --{name} FILE.")
+            raise InputError(f"the corpus has no {name} sentences; prepare it again with files for {name}.")

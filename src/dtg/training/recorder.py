@@ -1,4 +1,4 @@
-"""What a run leaves on disk, written by the first process; the others only help to gather what is shared out.
+"""A run's state, and its folder on disk, written by the first process; the others only help to gather what is sharded.
 
 RUN/checkpoints/step-*   to resume from        RUN/best         what was best on dev, for dtg.load
 RUN/log.jsonl            what happened         RUN/curves.png   the same, drawn
@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,56 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from dtg.errors import CheckpointError, MissingExtraError, TrainingError
-from dtg.training import snapshot
-from dtg.training.checkpoint import Checkpoint, CheckpointStore
-from dtg.training.curves import draw_curves
-from dtg.training.folders import sweep, whole_folder
+from dtg.errors import CheckpointError, MissingExtraError, ResumeError, TrainingError
+from dtg.io.atomic import clean_up, replacing_folder
+from dtg.io.messages import pluralize
+from dtg.io.settings import changes
+from dtg.training.checkpoint import (
+    Checkpoint,
+    CheckpointStore,
+    model_tensors,
+    optimizer_tensors,
+    random_tensors,
+    restore_model,
+    restore_optimizer,
+    restore_random,
+)
+from dtg.training.config import TrainingConfig
+from dtg.training.curves import draw_run
 from dtg.training.learner import Learner
 from dtg.training.log import Log, read_log
 from dtg.training.report import Reporter
-from dtg.training.run import RunState
+from dtg.training.sampler import Plan
+from dtg.training.schedule import Schedule
+from dtg.training.tally import Tally
+from dtg.training.task import TrainingCorpus
 
 REDRAW = 60.0  # seconds
+
+
+@dataclass(slots=True)
+class RunState:
+    """Everything that changes while training, besides tensors."""
+
+    step: int = 0  # updates made
+    epoch: int = 0  # of the last update
+    words: int = 0
+    seconds: float = 0.0
+    window: Tally = field(default_factory=Tally)  # since the last line of the log
+    window_seconds: float = 0.0
+    best_loss: float | None = None  # on dev
+    best_step: int | None = None
+    waited: int = 0  # dev scores since the best one
+    skipped: int = 0  # updates, because float16 overflowed
+    finished: str | None = None  # "complete", or "early" when dev no longer improved
+    log_length: int = 0  # bytes
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> RunState:
+        return cls(**{**content, "window": Tally(**content["window"])})
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 class Recorder:
@@ -44,8 +84,8 @@ class Recorder:
         if self.is_main:
             with self.saving("the run"):
                 self.store.folder.mkdir(parents=True, exist_ok=True)
-                sweep(self.out)
-                sweep(self.store.folder)
+                clean_up(self.out)
+                clean_up(self.store.folder)
                 self.store.remove_after(state.step)
                 self.log = Log(self.out / "log.jsonl", state.log_length, self.reporter.warn)
                 if self.log.length == 0:
@@ -60,9 +100,9 @@ class Recorder:
     def checkpoint(self, learner: Learner, state: RunState, run: Mapping[str, Any]) -> None:
         """Write everything that resuming needs."""
         tensors = {
-            "model": snapshot.model_tensors(learner.model),
-            "optimizer": snapshot.optimizer_tensors(learner.model, learner.optimizer.optimizer),
-            "random": snapshot.random_tensors(learner.runtime.device),
+            "model": model_tensors(learner.model),
+            "optimizer": optimizer_tensors(learner.model, learner.optimizer.optimizer),
+            "random": random_tensors(learner.runtime.device),
         }
         if self.log is None:
             return
@@ -75,29 +115,29 @@ class Recorder:
 
     def restore(self, checkpoint: Checkpoint, learner: Learner) -> RunState:
         """Put everything back to where a checkpoint was written."""
-        snapshot.restore_model(learner.model, checkpoint.tensors("model"))
-        snapshot.restore_optimizer(learner.model, learner.optimizer.optimizer, checkpoint.tensors("optimizer"))
-        snapshot.restore_random(checkpoint.tensors("random"), learner.runtime.device)
+        restore_model(learner.model, checkpoint.tensors("model"))
+        restore_optimizer(learner.model, learner.optimizer.optimizer, checkpoint.tensors("optimizer"))
+        restore_random(checkpoint.tensors("random"), learner.runtime.device)
         if learner.runtime.scaler is not None and checkpoint.state["scaler"]:
             learner.runtime.scaler.load_state_dict(checkpoint.state["scaler"])
         threads = checkpoint.state["threads"]
         if threads != torch.get_num_threads():
             self.reporter.warn(
-                f"the run was begun on {threads} threads and is resumed on {torch.get_num_threads()}; "
+                f"the run was started on {threads} threads and is resumed on {torch.get_num_threads()}; "
                 "numbers may differ from an uninterrupted run's in the last digits."
             )
         return RunState.from_dict(checkpoint.state["state"])
 
     def best(self, learner: Learner) -> None:
-        """Let the model save itself as the best so far."""
+        """Save the model as the best so far."""
         model = learner.model
         if learner.runtime.options.fsdp:
-            tensors = snapshot.model_tensors(learner.model)
+            tensors = model_tensors(learner.model)
             if learner.spare is not None:
-                snapshot.restore_model(learner.spare, tensors)
+                restore_model(learner.spare, tensors)
                 model = learner.spare
         if self.is_main:
-            with self.saving("the best model"), whole_folder(self.out / "best") as folder:
+            with self.saving("the best model"), replacing_folder(self.out / "best") as folder:
                 model.save(folder)  # type: ignore[operator]
 
     def restore_best(self, learner: Learner) -> None:
@@ -105,18 +145,18 @@ class Recorder:
         path = self.out / "best" / "model.safetensors"
         if not path.is_file():
             raise CheckpointError(
-                f"{path} is not there; it was written when dev was best. Train anew, or copy it back."
+                f"{path} is not there; it was written when dev was best. Train again, or copy it back."
             )
-        snapshot.restore_model(learner.model, load_file(path))
+        restore_model(learner.model, load_file(path))
 
     def draw(self, at_end: bool = False) -> None:
-        """Draw the curves, where matplotlib is installed; not too often, for it takes half a second."""
+        """Draw the curves, where matplotlib is installed; at most once a minute, because it takes half a second."""
         if self.log is None or not self.draws or not (at_end or time.monotonic() > self.drawn + REDRAW):
             return
         self.drawn = time.monotonic()
         try:
             with self.saving("the curves"):
-                draw_curves(read_log(self.log.path), self.out / "curves.png")
+                draw_run(read_log(self.log.path), self.out / "curves.png")
         except MissingExtraError as error:
             self.reporter.note(f"no picture of the curves: {error}")
             self.draws = False
@@ -131,9 +171,65 @@ class Recorder:
             kept = f"The checkpoint {folders[-1].name} is kept: " if folders else "There is no checkpoint yet: "
             raise TrainingError(
                 f"cannot write {what} in {self.out}: {getattr(error, 'strerror', None) or error}.\n"
-                f"{kept}make room or mend the folder, then pass --resume."
+                f"{kept}make room or fix the folder, then resume (--resume)."
             ) from error
 
     def close(self) -> None:
         if self.log is not None:
             self.log.close()
+
+
+def identity(
+    model: Mapping[str, Any],
+    config: TrainingConfig,
+    corpus: TrainingCorpus,
+    plan: Plan,
+    schedule: Schedule,
+    precision: str,
+) -> dict[str, Any]:
+    """What must be equal for a run to be resumed. Batches may be distributed differently, if a step has as many."""
+    training = config.as_dict()
+    del training["accumulate"]
+    return {
+        "model": dict(model),
+        "training": training,
+        "batches_per_step": plan.batches_per_step,
+        "precision": precision,
+        "corpus": corpus.hash,
+        "vocabulary": corpus.tokenizer.hash,
+        "steps": plan.steps,
+        "words": plan.words,
+        "schedule": schedule.as_dict(),
+    }
+
+
+def check_same(before: Mapping[str, Any], now: Mapping[str, Any], out: Path) -> None:
+    """Raise unless a run is resumed with what it was started with."""
+    lines = [
+        f"  {one.name} was {described(one.before)}, is now {described(one.now)}"
+        for one in sorted(changes(before, now), key=lambda one: one.name)
+    ]
+    if lines:
+        raise ResumeError(
+            f"cannot resume {out}: it was started with another configuration, corpus or vocabulary.\n"
+            + "\n".join(lines)
+            + "\nResume with what it was started with, or train into another folder.\n"
+            "(batches_per_step is accumulate times the number of processes.)"
+        )
+
+
+def described(value: Any) -> str:
+    return "not given" if value is None else str(value)
+
+
+def check_fresh(out: Path, checkpoints: list[Path]) -> None:
+    """Raise where a new run would write over another."""
+    if checkpoints:
+        raise TrainingError(
+            f"{out} already has {pluralize(len(checkpoints), 'checkpoint')} of a run.\n"
+            "Pass --resume to continue it, or choose another folder for --out."
+        )
+    if (out / "best").exists():
+        raise TrainingError(f"{out} already holds a trained model (best). Choose another folder.")
+    if out.exists() and not out.is_dir():
+        raise TrainingError(f"{out} is a file; a run needs a folder, which is made if need be.")

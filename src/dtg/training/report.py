@@ -1,4 +1,4 @@
-"""What a training run tells whoever watches it. The library never prints: the command line has a reporter that does."""
+"""What a training run reports. The library never prints: the command line has a reporter that does."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dtg.training.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a run is, after a step."""
+class StepReport:
+    """The state of a run after a step."""
 
     step: int
     epoch: int
@@ -19,12 +19,12 @@ class Progress:
     tally: Tally  # of this step's global batch
     rate: float
     gradient_norm: float
-    seconds: float  # of training, over all resumptions
+    seconds: float  # of training, summed over all resumptions
 
 
 @dataclass(frozen=True, slots=True)
 class DevScore:
-    """What the development set said, and whether it never said better."""
+    """The score of the development set, and whether it is the best so far."""
 
     step: int
     tally: Tally
@@ -32,11 +32,11 @@ class DevScore:
 
 
 class Reporter:
-    """Says nothing, except for warnings. Override what you want to hear."""
+    """Reports nothing but warnings. Override the methods you want."""
 
     def started(self, plan: Plan, step: int, words: int) -> None: ...
 
-    def stepped(self, progress: Progress) -> None: ...
+    def stepped(self, progress: StepReport) -> None: ...
 
     def scored(self, score: DevScore) -> None: ...
 

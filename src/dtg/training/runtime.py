@@ -1,6 +1,6 @@
-"""Processes, devices and precision: Hugging Face Accelerate set up, a model made ready for it.
+"""Processes, devices and precision, by Hugging Face Accelerate.
 
-Accelerate finds out how the command was launched (alone, torchrun, accelerate launch), places the model, wraps it for
+Accelerate detects how the command was launched (alone, torchrun, accelerate launch), places the model, wraps it for
 data parallelism, and scales the loss where float16 needs it. Sharding (FSDP) is torch's own `fully_shard`, because
 Accelerate's does not run on CPUs and could not be tested here.
 """
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from dtg.errors import InputError, MissingExtraError
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -28,7 +28,7 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 
 @dataclass(frozen=True, slots=True)
 class RuntimeOptions:
-    """What the command line says of the machine; none of it is part of the configuration."""
+    """How to use the machine; none of it is part of the configuration."""
 
     precision: str = "no"
     fsdp: bool = False
@@ -38,9 +38,7 @@ class RuntimeOptions:
         check_choice("precision", self.precision, PRECISIONS)
         check_choice("device", self.device, DEVICES)
         if self.fsdp and self.precision == "fp16":
-            raise InputError(
-                "--fsdp goes with --precision no or bf16; fp16 needs loss scaling, which is not shared out."
-            )
+            raise InputError("FSDP goes with precision no or bf16; fp16 needs loss scaling, which is not sharded.")
 
 
 class Runtime:
@@ -54,23 +52,23 @@ class Runtime:
         try:
             self.accelerator: Accelerator = Accelerator(mixed_precision=options.precision, cpu=options.device == "cpu")
         except ValueError as error:
-            raise InputError(f"--precision {options.precision} cannot be used here: {error}") from None
+            raise InputError(f"precision {options.precision} cannot be used here: {error}") from None
         self.options = options
         self.device: torch.device = self.accelerator.device
         self.processes: int = self.accelerator.num_processes
         self.rank: int = self.accelerator.process_index
         self.is_main: bool = self.accelerator.is_main_process
         if options.device not in ("auto", self.device.type):
-            raise InputError(f"--device {options.device} was asked for, but only {self.device.type} is available.")
-        if options.precision == "fp16" and self.device.type == "cpu":  # Accelerate would leave it out in silence
-            raise InputError("--precision fp16 needs a GPU; on a CPU use bf16, or no.")
+            raise InputError(f"device {options.device} was asked for, but only {self.device.type} is available.")
+        if options.precision == "fp16" and self.device.type == "cpu":  # Accelerate would ignore it silently
+            raise InputError("precision fp16 needs a GPU; on a CPU use bf16, or no.")
         if options.fsdp and self.processes == 1:
-            raise InputError("--fsdp shares a model out over processes, but there is one. Launch dtg with torchrun.")
+            raise InputError("FSDP shards a model over processes, but there is only one. Launch dtg with torchrun.")
         if str(self.accelerator.distributed_type) == "DistributedType.FSDP":
-            raise InputError("give --fsdp to dtg train, not to accelerate launch.")
+            raise InputError("FSDP is an option of dtg train, not of accelerate launch.")
 
     def wrap(self, module: nn.Module) -> nn.Module:
-        """Place the module and make it one that sums up gradients over all processes; parameters may be replaced."""
+        """Move the module to the device and wrap it so that gradients are summed over processes; parameters may be replaced."""
         if self.options.fsdp:
             from torch.distributed.fsdp import fully_shard
 
@@ -104,7 +102,7 @@ class Runtime:
         return [float(value) for value in summed.tolist()]
 
     def clip(self, parameters: list[Tensor], longest: float) -> float:
-        """Cut the gradient to a length, and say what it was."""
+        """Clip the gradient to a norm, and return what its norm was."""
         norm: Any = self.accelerator.clip_grad_norm_(parameters, longest)
         return float(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
 

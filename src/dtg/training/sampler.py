@@ -1,8 +1,8 @@
-"""Which sentences are read together, and when: counts of pieces and words in, the batches of every step out.
+"""Decides which sentences are in which batch, and which batches are in which step.
 
 The order of an epoch follows from (seed, epoch) alone: shuffle, sort by length within pools of a few hundred batches so
-that a batch has sentences of a kind, cut, shuffle the batches. A step takes the next `batches_per_step` of them, however
-many processes share the work; the last step of an epoch takes what is left.
+that a batch has sentences of similar length, cut, shuffle the batches. A step takes the next `batches_per_step` of them,
+however many processes share the work; the last step of an epoch takes what is left.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from dtg.training.config import TrainingConfig
 from dtg.training.task import Integers
 
 POOL = 256  # batches
-SENTENCES_PER_BATCH = 64  # assumed for the size of a pool where batches are cut by pieces
+SENTENCES_PER_BATCH = 64  # assumed for the size of a pool where batches are cut by subwords
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one update of the weights reads."""
+    """The batches of one update of the weights."""
 
     number: int  # counted from 0 through the whole run
     epoch: int
     first_batch: int  # of the epoch's batches
-    batches: tuple[Integers, ...]  # sentence numbers
+    batches: tuple[Integers, ...]  # indices of sentences
     ends_epoch: bool
 
 
@@ -100,7 +100,7 @@ class Sampler:
         return [found[place] for place in permutation(len(found), (self.config.seed, epoch, 1))]
 
     def cut_by_pieces(self, members: Integers) -> list[Integers]:
-        """Take sentences while they have at most batch_pieces together; a longer sentence is a batch of its own."""
+        """Cut batches of at most batch_pieces subwords; a longer sentence is a batch of its own."""
         assert self.config.batch_pieces is not None
         totals = np.cumsum(self.piece_counts[members])
         start, before, found = 0, 0, []
@@ -116,11 +116,11 @@ def cut_by_count(members: Integers, size: int) -> list[Integers]:
 
 
 def permutation(length: int, seed: tuple[int, ...]) -> Integers:
-    """An order that a newer numpy will not change: only the raw stream of a bit generator is promised to stay."""
+    """A random order that newer versions of numpy will not change: only the raw stream of a bit generator is stable."""
     keys = np.random.PCG64(np.random.SeedSequence(seed)).random_raw(length)
     return np.argsort(keys, kind="stable")
 
 
 def batch_seed(seed: int, epoch: int, batch: int) -> int:
-    """The seed for what is random in one batch: the same whichever process computes it."""
+    """The seed of everything random in one batch, whichever process computes it."""
     return int(np.random.SeedSequence((seed, epoch, 2, batch)).generate_state(1, np.uint64)[0])

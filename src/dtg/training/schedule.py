@@ -1,6 +1,6 @@
-"""The learning rate at every step: linear warm-up, then half a cosine down. A function of the step, with no state.
+"""The learning rate at every step: linear warm-up, then cosine decay. A function of the step, with no state.
 
-Its length is fixed before training by the total of words, and nothing that happens later changes it.
+Its length is fixed before training by the total number of steps, and nothing that happens later changes it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dtg.training.config import TrainingConfig
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """start at step 0, peak at step `warmup`, final at the last of `steps`."""
+    """The rates at step 0 (`start`), at step `warmup` (`peak`) and at the last of `steps` (`final`)."""
 
     steps: int
     warmup: int
@@ -24,7 +24,7 @@ class Schedule:
 
     @classmethod
     def of(cls, config: TrainingConfig, steps: int) -> Schedule:
-        """The configuration's schedule for a run of so many steps."""
+        """The configuration's schedule for a run of `steps` steps."""
         if config.warmup_steps is not None:
             warmup = config.warmup_steps
         else:
@@ -38,7 +38,7 @@ class Schedule:
         return cls(steps, warmup, config.start_rate, config.peak_rate, config.final_rate)
 
     def rate(self, step: int) -> float:
-        """The rate of an update, counted from 0."""
+        """The rate of a step, counted from 0."""
         if step < self.warmup:
             return self.start + (self.peak - self.start) * step / self.warmup
         done = (step - self.warmup) / max(1, self.steps - 1 - self.warmup)

@@ -1,6 +1,6 @@
-"""What was summed over many predictions, and what one reports of it.
+"""Sums of losses and counts over many predictions, and the perplexities that follow.
 
-Perplexities are of words and tree together: log p(x, y) with `<END>` included, shared out over words or over pieces.
+Perplexities are of words and tree together: log p(x, y) with `<END>` included, per word or per subword.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from dtg.losses import BatchLoss
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Sums over batches. They add up, so that a global batch, a window of steps or a whole split is one of them."""
+    """Sums over batches. Tallies can be added: one is of a global batch, of a window of steps or of a whole split."""
 
     total: float = 0.0  # of -log p, in nats
     predicted: int = 0
     words: int = 0
-    pieces: int = 0
-    padded: float = 0.0  # rows of padding, in predictions' worth
+    pieces: int = 0  # subwords
+    padded: float = 0.0  # rows of padding, in units of predictions
 
     @classmethod
     def counting(cls, loss: BatchLoss) -> Tally:
-        """The counts of one batch; its total may still be on its way from the device."""
+        """The counts of one batch, without its total, which may still be on the device."""
         padded = loss.predicted * loss.padding / (1.0 - loss.padding) if loss.padding < 1.0 else 0.0
         return cls(0.0, loss.predicted, loss.words, loss.pieces, padded)
 
@@ -69,5 +69,5 @@ class Tally:
 
 
 def perplexity(total: float, count: int) -> float:
-    """exp(total / count), held below what a float can be: JSON has no infinity."""
+    """exp(total / count), clipped to what a float can hold: JSON has no infinity."""
     return math.exp(min(total / count, 700.0)) if count else 1.0

@@ -1,4 +1,4 @@
-"""What the training loop knows of a model and of its data: this protocol and nothing else.
+"""The protocols through which the training loop uses a model and its data.
 
 A model gives the summed loss of a batch, its parameters in groups, and saves itself. Data are splits of sentences that
 can be counted and put into batches. The loop never looks inside a batch, so a decoder and a parser are trained alike.
@@ -32,8 +32,8 @@ class Trainable(Protocol):
         """Write config.json, model.safetensors and what else belongs to it into an empty folder that exists."""
 
 
-class Split(Protocol):
-    """Sentences of one split of a corpus."""
+class TrainingSplit(Protocol):
+    """The sentences of one split of a corpus."""
 
     @property
     def word_counts(self) -> Integers: ...
@@ -46,34 +46,34 @@ class Split(Protocol):
     def batch(self, indices: Any, device: Any) -> Any: ...
 
 
-class Corpus(Protocol):
+class TrainingCorpus(Protocol):
     """A prepared corpus."""
 
     @property
     def hash(self) -> str: ...
 
     @property
-    def tokenizer(self) -> Any: ...  # has a hash: two with the same give the same pieces
+    def tokenizer(self) -> Any: ...  # has a hash: two with the same hash give the same subwords
 
     @property
     def splits(self) -> Mapping[str, Any]: ...
 
 
-class Parcel:
-    """A batch, wrapped up: what wraps modules for many processes looks into dataclasses, and these are frozen."""
+class OpaqueBatch:
+    """Hides a batch from wrappers for data parallelism, which would copy its fields: it is a frozen dataclass."""
 
     def __init__(self, batch: Any) -> None:
         self.batch = batch
 
 
 class LossModule(nn.Module):
-    """Computes `model.loss` in `forward`, which is where data-parallel wrappers and autocast take hold."""
+    """Computes `model.loss` in `forward`, which is what data-parallel wrappers and autocast act on."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
         self.model = model
 
-    def forward(self, parcel: Parcel) -> BatchLoss:
-        loss: BatchLoss = self.model.loss(parcel.batch)  # type: ignore[operator]  # nn.Module types every attribute as Tensor
+    def forward(self, batch: OpaqueBatch) -> BatchLoss:
+        loss: BatchLoss = self.model.loss(batch.batch)  # type: ignore[operator]  # nn.Module types every attribute as Tensor
         assert loss.total.ndim == 0 and torch.is_floating_point(loss.total)
         return loss

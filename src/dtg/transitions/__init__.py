@@ -1,18 +1,23 @@
 """Transition systems in their generative form, by name."""
 
+from typing import Any
+
 from dtg.errors import UnknownNameError
 from dtg.transitions.action import END, GEN, LEFTARC, POP, RIGHTARC, Action, Operation
 from dtg.transitions.arc_eager import ArcEager
 from dtg.transitions.arc_hybrid import ArcHybrid
 from dtg.transitions.arc_standard import ArcStandard
+from dtg.transitions.arc_standard_released import ReleasedArcStandard
 from dtg.transitions.arc_swift import ArcSwift
 from dtg.transitions.rules import Derivations
 from dtg.transitions.state import State
 from dtg.transitions.system import TransitionSystem
+from dtg.transitions.table import ActionTable
+from dtg.transitions.top_down import TopDown
 from dtg.transitions.words import Words
 
 SYSTEMS: dict[str, type[TransitionSystem]] = {
-    system.name: system for system in (ArcStandard, ArcHybrid, ArcEager, ArcSwift, Words)
+    system.name: system for system in (ArcStandard, ArcHybrid, ArcEager, ArcSwift, Words, TopDown, ReleasedArcStandard)
 }
 
 __all__ = [
@@ -23,6 +28,7 @@ __all__ = [
     "RIGHTARC",
     "SYSTEMS",
     "Action",
+    "ActionTable",
     "Derivations",
     "Operation",
     "State",
@@ -31,8 +37,20 @@ __all__ = [
 ]
 
 
-def get(name: str, *, derivations: Derivations = "canonical") -> TransitionSystem:
-    """The transition system called `name`."""
+def get(name: str, *, derivations: Derivations = "canonical", **options: Any) -> TransitionSystem:
+    """The transition system called `name`.
+
+    Args:
+        name: one of `SYSTEMS`.
+        derivations: "canonical" gives each tree one derivation, "all" lifts the clauses that are there only for that.
+        options: those that the system has, such as arc-swift's `distance_limit`.
+
+    Returns:
+        A system with `oracle`, `legal`, `apply` and `tree`.
+    """
     if name not in SYSTEMS:
         raise UnknownNameError("transition system", name, SYSTEMS)
-    return SYSTEMS[name](derivations=derivations)
+    system = SYSTEMS[name]
+    if unknown := [option for option in options if option not in system.options]:
+        raise UnknownNameError(f"option of {name}", unknown[0], system.options or ("none",))
+    return system(derivations=derivations, **options)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+NOTHING = -1  # in tensors, in place of an action, an operation, a subword or a row
+Argument = int | str | None  # of an operation: an arc's distance, a label, a number of items; None where it has none
+
 
 class Operation(IntEnum):
     """The kinds of action. The numbers are what tensors hold."""
@@ -14,7 +17,33 @@ class Operation(IntEnum):
     RIGHTARC = 2
     POP = 3
     END = 4
-    POPROOT = 5  # only read, never done: how released models write the last RIGHTARC, the one from <ROOT>
+    POPROOT = 5  # how released models write the last arc, the one from <ROOT>
+    NT = 6  # open a phrase
+    REDUCE = 7  # close the innermost open phrase
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What an operation does to the rows of a stack, whatever the state it is taken in."""
+
+    adds_row: bool = True
+    pushes: bool = False  # the row goes onto the stack
+    composes: bool = False  # a COMPOSE row comes before the row that predicts
+    removes: bool = False  # rows leave the stack
+    puts_in: bool = False  # an item is put where items were taken from, or on top
+
+
+ROLES: dict[Operation, Role] = {
+    Operation.GEN: Role(pushes=True, puts_in=True),
+    Operation.LEFTARC: Role(composes=True, removes=True, puts_in=True),
+    Operation.RIGHTARC: Role(composes=True, removes=True, puts_in=True),
+    Operation.POP: Role(removes=True),
+    Operation.END: Role(adds_row=False),
+    # One row that composes and predicts at once. Nothing comes after it that could attend to anything.
+    Operation.POPROOT: Role(puts_in=True),
+    Operation.NT: Role(pushes=True, puts_in=True),
+    Operation.REDUCE: Role(composes=True, removes=True, puts_in=True),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +56,25 @@ class Action:
 
     operation: Operation
     word: str | None = None
-    distance: int | None = None
+    argument: Argument = None
 
     def __str__(self) -> str:
         if self.operation is Operation.GEN:
             return "GEN" if self.word is None else f"GEN({self.word})"
         if self.operation is Operation.END:
             return "<END>"
-        return self.operation.name if self.distance is None else f"{self.operation.name}[{self.distance}]"
+        return describe(self.operation.name, self.argument)
 
-    def at(self, distance: int) -> Action:
-        """The same arc over `distance` stack items, as arc-swift has it."""
-        return Action(self.operation, self.word, distance)
+    def at(self, argument: Argument) -> Action:
+        """The same operation with an argument, such as an arc over so many stack items in arc-swift."""
+        return Action(self.operation, self.word, argument)
+
+
+def describe(name: str, argument: Argument) -> str:
+    """An operation's name with its argument: a number in square brackets, a label in round ones."""
+    if argument is None:
+        return name
+    return f"{name}[{argument}]" if isinstance(argument, int) else f"{name}({argument})"
 
 
 def GEN(word: str | None = None) -> Action:  # noqa: N802 - the paper's name, beside LEFTARC and RIGHTARC
@@ -50,3 +86,9 @@ LEFTARC = Action(Operation.LEFTARC)
 RIGHTARC = Action(Operation.RIGHTARC)
 POP = Action(Operation.POP)
 END = Action(Operation.END)
+REDUCE = Action(Operation.REDUCE)
+
+
+def NT(label: str) -> Action:  # noqa: N802 - as papers write it
+    """Open a phrase with this label."""
+    return Action(Operation.NT, None, label)

@@ -8,7 +8,11 @@ RIGHTARC    [.. i] j  ->  [.. i j] -, head[j] = i
 POP         [.. i] j  ->  [..] j      to reach what is below i; i has a head
 POP         [.. i] -  ->  [..] -      at the end: the whole stack is emptied, <ROOT> last
 <END>       [] -
+
+Features: depth, buffered, headless, root_has_word, headed_run (see `DependencyState`).
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,22 +22,20 @@ import torch
 
 from dtg.transitions.action import GEN, LEFTARC, POP, RIGHTARC, Action, Operation
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand
-from dtg.transitions.buffer import generate, give_top_to_buffer
+from dtg.transitions.buffer import KeepingLanes, generate, give_top_to_buffer
+from dtg.transitions.dependency import DependencyState, DependencySystem
 from dtg.transitions.rules import BUFFER_IS_FILLED, NO_WORD_IS_STRANDED, TEXT_GOES_ON, Clause, Rules
-from dtg.transitions.state import State
-from dtg.transitions.structure import Structure, arc_order, operations_of_arcs
-from dtg.transitions.system import TransitionSystem
-from dtg.trees import ROOT, DependencyTree
+from dtg.transitions.structure import Structure, arc_order, ids_of_arcs
+from dtg.trees.tree import ROOT, DependencyTree
 
 TOP_IS_NOT_ROOT = Clause("the top is not <ROOT>", lambda s, k: s.depth >= 2)
 
 
-class ArcEager(TransitionSystem):
+class ArcEager(DependencySystem):
     """Gives a word to a head on its left at once, before the word has its own right dependents."""
 
     name = "arc-eager"
-    has_buffer = True
-    keeps_right_dependent = True
+    lane_states = KeepingLanes
     rules: ClassVar[Rules] = {
         Operation.GEN: (
             TEXT_GOES_ON,
@@ -65,7 +67,7 @@ class ArcEager(TransitionSystem):
         Operation.END: (Clause("the stack is empty", lambda s, k: s.depth == 0),),
     }
 
-    def effect(self, state: State, action: Action) -> State:
+    def effect(self, state: DependencyState, action: Action) -> DependencyState:
         match action.operation:
             case Operation.GEN:
                 return generate(state, action.word)
@@ -93,8 +95,8 @@ class ArcEager(TransitionSystem):
         generate[:, 1] = batch.piece_counts
         arc[:, 0], arc[:, 1] = pops, 1
         end[batch.last_words, 0], end[batch.last_words, 1] = root_spine + 2, 1  # the root word and <ROOT>
-        runs = torch.full_like(counts, int(Operation.POP))
-        runs.view(3, len(pops), 2)[:, :, 1] = operations_of_arcs(tree)
+        runs = torch.full_like(counts, self.table.id_of(POP))
+        runs.view(3, len(pops), 2)[:, :, 1] = ids_of_arcs(tree, self.table)
         return expand(batch, runs[order].flatten(), counts[order].flatten())
 
     def steps(self, tree: DependencyTree) -> Iterator[Action]:

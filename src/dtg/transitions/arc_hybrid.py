@@ -6,27 +6,49 @@ GEN(x)      [.. i] j    ->  [.. i j] x
 LEFTARC     [.. i] j    ->  [..] j,     head[i] = j
 RIGHTARC    [.. i j] -  ->  [.. i] -,   head[j] = i     a filled buffer is shifted first
 <END>       [<ROOT>] -  when <ROOT> has its word
+
+Features: depth, buffered, root_has_word (see `DependencyState`).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
+
+import torch
 
 from dtg.transitions.action import GEN, LEFTARC, RIGHTARC, Action, Operation
 from dtg.transitions.arc_standard import ArcStandard
 from dtg.transitions.batch import ActionBatch, SentenceBatch
-from dtg.transitions.buffer import generate, give_top_to_buffer, shifted
+from dtg.transitions.buffer import BufferLanes, generate, give_top_to_buffer
+from dtg.transitions.dependency import DependencyState, DependencySystem
+from dtg.transitions.lanes import Change, LaneActions
 from dtg.transitions.rules import BUFFER_IS_FILLED, ROOT_IS_FREE, ROOT_IS_TAKEN, TEXT_GOES_ON, Clause, Rules
-from dtg.transitions.state import State
-from dtg.transitions.system import TransitionSystem
-from dtg.trees import ROOT, DependencyTree
+from dtg.trees.tree import ROOT, DependencyTree
 
 
-class ArcHybrid(TransitionSystem):
+@dataclass(slots=True)
+class ArcHybridLanes(BufferLanes):
+    """The lanes of arc-hybrid."""
+
+    feature_names = ("depth", "buffered", "root_has_word", "last")
+
+    def change(self, actions: LaneActions) -> Change:
+        top, lower = self.items - 1, self.items - actions.taken
+        head = torch.where(actions.does[Operation.LEFTARC], top, lower)
+        return Change(top, lower, head, None, lower + actions.puts_in - 1)
+
+    def apply(self, actions: LaneActions, change: Change) -> None:
+        self.record_arcs(actions, change)
+        self.record(actions, change)
+
+
+class ArcHybrid(DependencySystem):
     """Left arcs from the buffer, right arcs within the stack."""
 
     name = "arc-hybrid"
-    has_buffer = True
+    lane_states = ArcHybridLanes
     rules: ClassVar[Rules] = {
         Operation.GEN: (TEXT_GOES_ON, ROOT_IS_FREE),
         Operation.LEFTARC: (BUFFER_IS_FILLED, Clause("a word is on the stack", lambda s, k: s.depth >= 2)),
@@ -39,21 +61,21 @@ class ArcHybrid(TransitionSystem):
         Operation.END: (ROOT_IS_TAKEN,),
     }
 
-    def effect(self, state: State, action: Action) -> State:
+    def effect(self, state: DependencyState, action: Action) -> DependencyState:
         match action.operation:
             case Operation.GEN:
                 return generate(state, action.word)
             case Operation.LEFTARC:
                 return give_top_to_buffer(state)
             case Operation.RIGHTARC:
-                *below, head, dependent = shifted(state)
+                *below, head, dependent = state.shifted
                 heads = state.with_head(dependent, head)
                 return replace(state, stack=(*below, head), buffer=None, heads=heads, last=action.operation)
             case _:
                 return replace(state, last=action.operation)
 
     def derive(self, batch: SentenceBatch) -> ActionBatch:
-        return ArcStandard().derive(batch)  # the same derivations; a test says so
+        return ArcStandard().derive(batch)  # the same derivations, with the same ids; a test says so
 
     def steps(self, tree: DependencyTree) -> Iterator[Action]:
         heads = (ROOT, *tree.heads)

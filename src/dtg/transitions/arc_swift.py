@@ -6,18 +6,23 @@ GEN(x)        [.. i] j               ->  [.. i j] x
 LEFTARC[k]    [.. i_k .. i_1] j      ->  [..] j,         head[i_k] = j
 RIGHTARC[k]   [.. i_k .. i_1] j      ->  [.. i_k j] -,   head[j] = i_k
 <END>         [..] -                 when every word has a head
+
+Features: depth, buffered, headless, root_has_word, headed_run (see `DependencyState`).
 """
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
 import torch
 
 from dtg.errors import InputError, TooFarError
-from dtg.transitions.action import GEN, LEFTARC, RIGHTARC, Action, Operation
+from dtg.transitions.action import GEN, LEFTARC, RIGHTARC, Action, Argument, Operation
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand
-from dtg.transitions.buffer import generate
+from dtg.transitions.buffer import KeepingLanes, generate
+from dtg.transitions.dependency import DependencyState, DependencySystem
 from dtg.transitions.rules import (
     BUFFER_IS_FILLED,
     NO_WORD_IS_HEADLESS,
@@ -29,22 +34,20 @@ from dtg.transitions.rules import (
     Derivations,
     Rules,
 )
-from dtg.transitions.state import State
-from dtg.transitions.structure import Structure, arc_order, operations_of_arcs
-from dtg.transitions.system import TransitionSystem
-from dtg.trees import ROOT, DependencyTree
+from dtg.transitions.structure import Structure, arc_order, ids_of_arcs
+from dtg.trees.tree import ROOT, DependencyTree
 
 DEFAULT_LIMIT = 20
 
 SKIPPED_HAVE_HEADS = Clause("the items skipped have heads", lambda s, k: k <= s.headed_run + 1)
 
 
-class ArcSwift(TransitionSystem):
-    """Arc-eager whose POPs are folded into the arc that they make way for. Distances go up to `limit`."""
+class ArcSwift(DependencySystem):
+    """Arc-eager whose POPs are folded into the arc that they make way for. Distances go up to `distance_limit`."""
 
     name = "arc-swift"
-    has_buffer = True
-    keeps_right_dependent = True
+    lane_states = KeepingLanes
+    options = ("distance_limit",)
     rules: ClassVar[Rules] = {
         Operation.GEN: (TEXT_GOES_ON,),
         Operation.LEFTARC: (
@@ -62,24 +65,38 @@ class ArcSwift(TransitionSystem):
         Operation.END: (TEXT_IS_DONE, NO_WORD_IS_HEADLESS, ROOT_IS_TAKEN),  # a word in the buffer would be headless
     }
 
-    def __init__(self, *, derivations: Derivations = "canonical", limit: int = DEFAULT_LIMIT) -> None:
+    def __init__(self, *, derivations: Derivations = "canonical", distance_limit: int = DEFAULT_LIMIT) -> None:
+        if distance_limit < 1:
+            raise InputError(f"arc-swift needs a limit of at least 1 on the distance of arcs, not {distance_limit}.")
+        self.distance_limit = distance_limit
         super().__init__(derivations=derivations)
-        if limit < 1:
-            raise InputError(f"arc-swift needs a limit of at least 1 on the distance of arcs, not {limit}.")
-        self.limit = limit
+
+    def arguments(self, operation: Operation) -> tuple[Argument, ...]:
+        is_arc = operation in (Operation.LEFTARC, Operation.RIGHTARC)
+        return tuple(range(1, self.distance_limit + 1)) if is_arc else (None,)
 
     @property
-    def distances(self) -> tuple[int | None, ...]:
-        return tuple(range(1, self.limit + 1))
+    def limits(self) -> Mapping[str, int]:
+        return {"distance_limit": self.distance_limit}
 
-    def effect(self, state: State, action: Action) -> State:
+    def reaches(self, tree: DependencyTree) -> bool:
+        """False where the tree needs an arc beyond the limit."""
+        if len(tree) <= self.distance_limit:  # no stack has more items than there are words
+            return True
+        try:
+            self.oracle(tree)
+        except TooFarError:
+            return False
+        return True
+
+    def effect(self, state: DependencyState, action: Action) -> DependencyState:
         if action.operation == Operation.GEN:
             return generate(state, action.word)
         if action.operation == Operation.END:
             return replace(state, last=action.operation)
-        assert state.buffer is not None and action.distance is not None
-        item = state.stack[-action.distance]
-        below = state.stack[: -action.distance]
+        assert isinstance(action.argument, int) and state.buffer is not None
+        item = state.stack[-action.argument]
+        below = state.stack[: -action.argument]
         if action.operation == Operation.LEFTARC:
             return replace(state, stack=below, heads=state.with_head(item, state.buffer), last=action.operation)
         return replace(
@@ -95,16 +112,15 @@ class ArcSwift(TransitionSystem):
         tree = Structure.of(batch)
         words = len(tree.place)
         distance = tree.distance
-        if words and int(distance.max()) > self.limit:
+        if words and int(distance.max()) > self.distance_limit:
             for sentence in batch.trees():
                 self.oracle(sentence)  # raises for the sentence at fault, by name
         order = arc_order(tree, batch)
         counts = torch.zeros(3, words, dtype=torch.long, device=batch.device)
         counts[0], counts[1], counts[2, batch.last_words] = batch.piece_counts, 1, 1
-        distances = torch.ones_like(counts)
-        distances[1] = distance
-        runs = operations_of_arcs(tree)
-        return expand(batch, runs.flatten()[order], counts.flatten()[order], distances.flatten()[order])
+        runs = ids_of_arcs(tree, self.table)
+        runs[1] += distance - 1  # an operation's ids follow each other, from distance 1 on
+        return expand(batch, runs.flatten()[order], counts.flatten()[order])
 
     def steps(self, tree: DependencyTree) -> Iterator[Action]:
         heads = (ROOT, *tree.heads)
@@ -131,9 +147,10 @@ class ArcSwift(TransitionSystem):
         return None
 
     def _within_limit(self, distance: int, tree: DependencyTree) -> int:
-        if distance > self.limit:
+        if distance > self.distance_limit:
             raise TooFarError(
-                f"the tree of {' '.join(tree.words)!r} needs an arc over {distance} stack items; the limit is {self.limit}."
+                f"the tree of {' '.join(tree.words)!r} needs an arc over {distance} stack items; the limit is"
+                f" {self.distance_limit}."
                 f" Use a family with a limit of {distance} or more, or leave the tree out."
             )
         return distance

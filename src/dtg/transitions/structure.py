@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from dtg.errors import InputError
 from dtg.transitions.action import Operation
-from dtg.transitions.batch import SentenceBatch
+from dtg.transitions.batch import DependencyColumns, SentenceBatch
+from dtg.transitions.table import FINISH, GENERATE, ActionTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Structure:
 
     @classmethod
     def of(cls, batch: SentenceBatch) -> Structure:
-        head = batch.global_heads
+        head = global_heads(batch)
         place = torch.arange(head.shape[0], device=batch.device)
         is_left = head > place
         right_edge, spine = right_spines(place, head, is_left)
@@ -38,6 +40,15 @@ class Structure:
     def distance(self) -> Tensor:
         """(words,) how far down arc-swift's stack the arc reaches that attaches the word."""
         return 1 + torch.where(self.is_left, self.spine, self.passed)
+
+
+def global_heads(batch: SentenceBatch) -> Tensor:
+    """(words,) each word's head as an index in this batch; -1 for `<ROOT>`."""
+    if not isinstance(batch.columns, DependencyColumns):
+        found = "none" if batch.columns is None else type(batch.columns).__name__
+        raise InputError(f"dependency trees are needed to derive arcs; this batch has {found}.")
+    heads = batch.columns.heads
+    return torch.where(heads > 0, heads - 1 + batch.word_offsets[batch.sentence_of_word], -1)
 
 
 def right_spines(place: Tensor, head: Tensor, is_left: Tensor) -> tuple[Tensor, Tensor]:
@@ -65,12 +76,12 @@ def passed_over(place: Tensor, head: Tensor, is_left: Tensor, spine: Tensor) -> 
     return passed
 
 
-def operations_of_arcs(tree: Structure) -> Tensor:
-    """(3, words): for each word GEN, the arc that attaches it, and `<END>`, which only last words come to."""
-    operations = torch.full((3, len(tree.place)), int(Operation.END), device=tree.place.device)
-    operations[0] = Operation.GEN
-    operations[1] = torch.where(tree.is_left, int(Operation.LEFTARC), int(Operation.RIGHTARC))
-    return operations
+def ids_of_arcs(tree: Structure, table: ActionTable) -> Tensor:
+    """(3, words): for each word the ids of GEN, of the arc that attaches it, and of `<END>`, which only last words come to."""
+    ids = torch.full((3, len(tree.place)), FINISH, device=tree.place.device)
+    ids[0] = GENERATE
+    ids[1] = torch.where(tree.is_left, table.first[Operation.LEFTARC], table.first[Operation.RIGHTARC])
+    return ids
 
 
 def arc_order(tree: Structure, batch: SentenceBatch) -> Tensor:

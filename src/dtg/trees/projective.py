@@ -1,6 +1,6 @@
-"""Trees with crossing arcs made projective by lifting (Nivre and Nilsson 2005): a tree in, a tree and what changed out.
+"""Pseudo-projective lifting (Nivre and Nilsson 2005): makes trees with crossing arcs projective.
 
-The shortest arc that crosses another is moved up: its dependent is given to its head's head. This repeats until no arcs
+The shortest arc that crosses another is lifted: its dependent is attached to its head's head. This repeats until no arcs
 cross. Labels stay as they are. No word is ever lifted to `<ROOT>`, because the root word's own arcs cannot be crossed.
 """
 
@@ -19,7 +19,7 @@ class Projectivized:
 
 
 def projectivize(tree: DependencyTree) -> Projectivized:
-    """Lift arcs until none cross; a projective tree comes back as it is."""
+    """Lift arcs until none cross; a projective tree is returned unchanged."""
     if tree.is_projective:
         return Projectivized(tree, ())
     heads = list(tree.heads)

@@ -1,4 +1,4 @@
-"""A sentence and its dependency tree: words and heads in, a validated immutable `DependencyTree` out (paper, section 2).
+"""`DependencyTree`: a sentence and the head of each of its words, validated and immutable (paper, section 2).
 
 Words are numbered from 1; head 0 is `<ROOT>`. Construction checks that there is exactly one root word, that heads are
 in range, and that following heads from any word ends at the root word.
@@ -58,6 +58,11 @@ class DependencyTree:
 
     def __str__(self) -> str:
         return self.draw()
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """What tells trees of one sentence apart: the heads, whatever the labels."""
+        return self.heads
 
     @property
     def root(self) -> int:

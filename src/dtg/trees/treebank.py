@@ -1,14 +1,14 @@
-"""Several treebank files as one stream of projective trees: paths and policies in, trees and a full account out."""
+"""Reads several treebank files as one stream of projective trees, and counts what was changed or left out."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
 from dtg.errors import NonProjectiveError, TreebankError
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 from dtg.trees.conllu import Roots, read_conllu
 from dtg.trees.projective import projectivize
-from dtg.trees.report import Skipped, TreebankReport
+from dtg.trees.report import SkippedSentence, TreebankReport
 from dtg.trees.tree import DependencyTree
 
 NonProjective = Literal["lift", "skip", "error"]
@@ -23,7 +23,15 @@ def read_treebank(
     skip_invalid: bool = False,
     report: TreebankReport | None = None,
 ) -> Iterator[DependencyTree]:
-    """Stream projective trees from files; what is lifted, reattached or left out is counted in `report`."""
+    """Stream projective trees from files.
+
+    Args:
+        paths: CoNLL-U or CoNLL-X files, gzipped or not.
+        nonprojective: what happens to trees with crossing arcs: they are lifted (`projectivize`), skipped, or an error.
+        roots: what happens to sentences with several root words; see `read_conllu`.
+        skip_invalid: leave out sentences that cannot be read, instead of raising a `TreebankError`.
+        report: counts what is lifted, reattached or left out.
+    """
     check_choice("nonprojective", nonprojective, NONPROJECTIVE)
     report = TreebankReport() if report is None else report
     streams = [read_conllu(path, roots=roots, skip_invalid=skip_invalid, report=report) for path in paths]
@@ -58,8 +66,8 @@ def _projective(
         reason = "the tree has crossing arcs (it is not projective)."
         if policy == "error":
             raise TreebankError(
-                *place, reason, "Pass --nonprojective lift to mend such trees, or skip to leave them out."
+                *place, reason, "Pass --nonprojective lift to make such trees projective, or skip to leave them out."
             )
         report.sentences -= 1
         report.words -= len(tree)
-        report.skipped.append(Skipped(*place, reason))
+        report.skipped.append(SkippedSentence(*place, reason))

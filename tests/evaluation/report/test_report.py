@@ -14,7 +14,7 @@ import pytest
 from dtg.errors import InputError, MissingExtraError
 from dtg.evaluation.report import find, gather, page_of, write_report
 from dtg.evaluation.report.page import Cell, Figure, Page, Table
-from dtg.tables.reading import read_rows
+from dtg.tables.formats import read_rows
 from tests.evaluation.report.made_up import write_blimp, write_parser, write_ppl, write_reranking, write_run, write_sg
 
 STRANGE = 'a|b <i>"&amp;" *x_y* `z`'

@@ -1,4 +1,4 @@
-"""`dtg demo`: what the models in the box make of a few minimal pairs, as tables, trees, pictures and a CSV file."""
+"""`dtg demo`: what the bundled models make of a few minimal pairs, as tables, trees, pictures and a CSV file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dtg.cli.surprisal_table import bar
 from dtg.tables.columns import Column, Row
 
 if TYPE_CHECKING:
-    from dtg.model import DecoderModel
+    from dtg.language_model import LanguageModel
     from dtg.scoring.surprisal import SentenceSurprisal
 
 BEAM = 100
@@ -26,7 +26,7 @@ COLUMNS = (
     Column("example", int, "the number of the pair, from 1"),
     Column("subject", str, "the subject of the sentence"),
     Column("grammatical", int, "1 for the sentence that people accept"),
-    Column("model", str, "the model in the box"),
+    Column("model", str, "the bundled model"),
     Column("word_id", int, "the word's number in the sentence, from 1"),
     Column("word", str, "the word"),
     Column("surprisal", float, "-log2 p(word | words before it)"),
@@ -98,7 +98,7 @@ def demo(
         "demo"
     ),
 ) -> None:
-    """Show what the models in the box make of three minimal pairs, and write pictures and a table.
+    """Show what the bundled models make of three minimal pairs, and write pictures and a table.
 
     Each pair has two sentences that differ in the number of the verb. A model that has learned agreement is less surprised
     at the grammatical one, and changes its mind with the number of the subject. Models this small do not always manage.
@@ -166,7 +166,7 @@ def bits(found: SentenceSurprisal) -> list[float]:
     return [one / math.log(2) for one in nats]
 
 
-def show_tree(console: Console, model: DecoderModel, example: Example, path: Path) -> None:
+def show_tree(console: Console, model: LanguageModel, example: Example, path: Path) -> None:
     """The best tree of the grammatical sentence, on the screen and as a picture."""
     parsed = model.parse(example.sentences()[0], beam=BEAM)
     console.print(

@@ -24,7 +24,7 @@ from dtg.cli.evaluation_options import (
     run_and_show,
 )
 from dtg.cli.options import JsonOption, RootsChoice, RootsOption, SkipInvalidOption
-from dtg.io.files import FORMAT_VERSION
+from dtg.io.json_files import FORMAT_VERSION
 
 evaluate = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 PRINTED = ("all", "without_punctuation", "by_length", "nonprojective", "oracle")

@@ -22,7 +22,7 @@ from dtg.cli.evaluation_options import (
 )
 from dtg.cli.table_options import BaseChoice, BeamOption, ModelOption, WordBeamOption
 from dtg.errors import InputError
-from dtg.trees.report import number
+from dtg.io.messages import pluralize
 
 
 def evaluate_sg(
@@ -101,4 +101,4 @@ def write_sentences(path: Path, source: Path, names: Sequence[str] | None) -> No
         write_text(path, "".join(f"{sentence.text}\n" for sentence in sentences))
     else:
         write_rows(path, SENTENCE_COLUMNS, map(sentence_row, sentences))
-    typer.echo(f"dtg: {path} has {number(len(sentences), 'sentence')}.", err=True)
+    typer.echo(f"dtg: {path} has {pluralize(len(sentences), 'sentence')}.", err=True)

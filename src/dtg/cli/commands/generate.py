@@ -13,7 +13,7 @@ from rich.progress import track
 from dtg.cli.table_options import BeamOption, DeviceOption, ModelOption
 from dtg.cli.tables import load_model, model_folder
 from dtg.errors import InputError
-from dtg.io.files import replacing
+from dtg.io.atomic import replacing
 
 if TYPE_CHECKING:
     from dtg.search.generation import GeneratedSentence
@@ -74,14 +74,15 @@ def generate(
 
 def written(sentence: GeneratedSentence, *, draw: bool) -> str:
     """A sentence as text, with what is known of it."""
+    from dtg.trees import DependencyTree
     from dtg.trees.conllu import format_conllu
-    from dtg.trees.drawing import draw_tree
 
     if sentence.tree is None:
         return " ".join(sentence.words) + "\n"
     if draw:
-        return draw_tree(sentence.words, sentence.tree.heads) + "\n\n"
+        return sentence.tree.draw() + "\n\n"
     comments = [f"# text = {' '.join(sentence.words)}", f"# log_probability = {sentence.log_probability:.6f}"]
     if not sentence.complete:
         comments.append("# the limit of words was reached")
+    assert isinstance(sentence.tree, DependencyTree)
     return "\n".join(chain(comments, [format_conllu(sentence.tree)]))

@@ -1,4 +1,4 @@
-"""`dtg info`: what is in treebanks, what a trained model or parser is, and what is in the box."""
+"""`dtg info`: what is in treebanks, what a trained model or parser is, and what is bundled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dtg.cli.options import (
     tell,
     with_progress,
 )
-from dtg.io.files import FORMAT_VERSION
+from dtg.io.json_files import FORMAT_VERSION
 from dtg.trees import TreebankReport, read_treebank
 
 
@@ -36,7 +36,7 @@ def info(
     treebanks: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Treebank files (.conllu, .conll, .gz); or a model or parser, its folder or its name in the box.",
+            help="Treebank files (.conllu, .conll, .gz); or a model or parser, its folder or the name of a bundled one.",
             metavar="FILE...|DIR|NAME",
         ),
     ] = None,

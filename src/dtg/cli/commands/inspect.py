@@ -20,7 +20,7 @@ from dtg.cli.options import (
     RootsOption,
 )
 from dtg.errors import InputError
-from dtg.pictures import check_picture_path
+from dtg.io.pictures import check_picture_path
 from dtg.trees import DependencyTree, TreebankReport, projectivize, read_conllu
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ from dtg.cli.parse_wanted import Wanted
 from dtg.cli.table_options import DeviceOption, OverwriteOption, ResumeOption, TokenizedOption
 from dtg.cli.tables import RESUME, Content, Result, Work, check_device, existing_of, grow
 from dtg.errors import InputError
-from dtg.trees.report import number
+from dtg.io.messages import pluralize
 
 if TYPE_CHECKING:
     from dtg.parser import BiaffineParser, ParsedTree
-    from dtg.parser.unparsed import Unparsed
     from dtg.tables.columns import Row
     from dtg.tables.files import Existing
     from dtg.tables.items import Item
     from dtg.tables.sidecar import Sidecar
+    from dtg.tables.unparsed import UnparsedSentence
 
 TREEBANK = (".conllu", ".conll")
 SourceArgument = Annotated[
@@ -116,7 +116,7 @@ def settings(source: str, parser: Path, wanted: Wanted, tokenized: bool, device:
 
 
 def write(
-    items: Iterator[Item[Unparsed]],
+    items: Iterator[Item[UnparsedSentence]],
     parser: BiaffineParser,
     wanted: Wanted,
     out: Path | None,
@@ -126,11 +126,14 @@ def write(
     to_go_on: str = RESUME,
 ) -> None:
     """Parse group by group, show how far it is, and say what was written."""
-    from dtg.parser.unparsed import parsed_conllu
+    from dtg.tables.unparsed import parsed_conllu
 
-    def rows(item: Item[Unparsed], found: list[ParsedTree]) -> list[Row]:
-        places = range(1, len(found) + 1) if wanted.is_list else [None]
-        return [(parsed_conllu(item.content, tree, place),) for place, tree in zip(places, found, strict=True)]
+    def rows(item: Item[UnparsedSentence], found: list[ParsedTree]) -> list[Row]:
+        ranks = range(1, len(found) + 1) if wanted.is_list else [None]
+        return [
+            (parsed_conllu(item.content, parsed.tree, parsed.log_probability, rank),)
+            for rank, parsed in zip(ranks, found, strict=True)
+        ]
 
     work = Work(items, size, lambda some: wanted.find(parser, some), rows, (), wanted.group)
     write_trees(work, out, existing, sidecar, to_go_on)
@@ -140,17 +143,17 @@ def write_trees(
     work: Work[Content, Result], out: Path | None, existing: Existing, sidecar: Sidecar, to_go_on: str = RESUME
 ) -> None:
     """Rows that are trees, to a file or the standard output; and what was written. Interrupted, how to go on."""
-    from dtg.parser.treefile import TreeFile, TreeStream
+    from dtg.tables.tree_files import TreeFile, TreeStream
 
     table = TreeStream(sys.stdout.buffer) if out is None else TreeFile.open(out, "jsonl", (), sidecar, existing)
     grow(table, work, out, shown=out is not None, to_go_on=to_go_on)
     if out is not None:
-        trees, sentences = number(table.progress.rows, "tree"), number(table.progress.sentences, "sentence")
+        trees, sentences = pluralize(table.progress.rows, "tree"), pluralize(table.progress.sentences, "sentence")
         typer.echo(f"dtg: {out} has {trees} of {sentences}; {out.name}.meta.json says how they were made.", err=True)
 
 
 def parser_folder(name: Path | None) -> Path:
-    """The folder that --parser names; without it, that of the parser in the box."""
+    """The folder that --parser names; without it, that of the bundled parser."""
     return pretrained.find(name or pretrained.PARSER)
 
 

@@ -23,7 +23,7 @@ from dtg.cli.options import (
 from dtg.cli.prepare_text import TextParsing, check_text, is_text
 from dtg.cli.table_options import DeviceOption, TokenizedOption
 from dtg.errors import InputError
-from dtg.trees import Skipped
+from dtg.trees import SkippedSentence
 
 if TYPE_CHECKING:
     from dtg.text import Corpus
@@ -99,8 +99,8 @@ def prepare(
     kept in DIR.parsed. Run again on the same files with the same options, the command goes on where it was interrupted,
     or finds its work done. docs/text.md describes the folder.
     """
-    from dtg.parser.textfiles import TextReading
-    from dtg.text import Reading, prepare_corpus
+    from dtg.tables.plain_text import TextReading
+    from dtg.text import TreebankReading, prepare_corpus
 
     check_text(text or [])
     given = {"train": train or [], "dev": dev or [], "test": test or []}
@@ -108,7 +108,7 @@ def prepare(
     texts = {split: [path for path in files if is_text(path)] for split, files in given.items()}
     texts["train"] += text or []
     texts = {split: files for split, files in texts.items() if files}
-    reading = Reading(nonprojective.policy, roots.policy, skip_invalid)
+    reading = TreebankReading(nonprojective.policy, roots.policy, skip_invalid)
     of_text = TextReading(tokenized, paragraphs, longest)
     if not texts and (parser is not None or of_text != TextReading()):
         raise InputError("--parser, --tokenized, --paragraphs and --longest are about text, and none is given.")
@@ -138,7 +138,7 @@ def show(corpus: Corpus) -> None:
         )
         for change in changes(counts):
             typer.echo(f"dtg: {name}: {change}.", err=True)
-        list_skipped([Skipped(**left_out) for left_out in split["skipped"]], f"{corpus.folder}/manifest.json")
+        list_skipped([SkippedSentence(**left_out) for left_out in split["skipped"]], f"{corpus.folder}/manifest.json")
     typer.echo(f"pieces {corpus.tokenizer.size:,} in {corpus.folder / corpus.manifest['tokenizer']['file']}")
     for note in tokenizer_notes(corpus):
         typer.echo(f"dtg: tokenizer: {note}.", err=True)

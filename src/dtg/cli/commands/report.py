@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dtg.errors import InputError
-from dtg.trees.report import number
+from dtg.io.messages import pluralize
 
 
 def report(
@@ -47,8 +47,8 @@ def report(
     if not drawn:
         typer.echo("dtg: pictures need matplotlib: pip install 'dtg[draw]', then the same command again.", err=True)
     typer.echo(
-        f"{out / HTML} and {out / MARKDOWN}: {number(len(gathered.models), 'model')}, "
-        f"{number(sum(len(model.results) for model in gathered.models), 'evaluation')}."
+        f"{out / HTML} and {out / MARKDOWN}: {pluralize(len(gathered.models), 'model')}, "
+        f"{pluralize(sum(len(model.results) for model in gathered.models), 'evaluation')}."
     )
 
 

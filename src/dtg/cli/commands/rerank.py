@@ -17,13 +17,13 @@ from dtg.cli.table_options import DeviceOption, ModelOption, OverwriteOption, Re
 from dtg.cli.tables import Work, load_model, model_folder
 
 if TYPE_CHECKING:
-    from dtg.model import DecoderModel
-    from dtg.parser.unparsed import Unparsed
+    from dtg.language_model import LanguageModel
     from dtg.scoring.proposal import Proposal
     from dtg.scoring.reranking import Reranking
     from dtg.tables.columns import Row
     from dtg.tables.items import Item
     from dtg.tables.sidecar import Sidecar
+    from dtg.tables.unparsed import UnparsedSentence
 
 GROUP = 8  # sentences computed again after an interruption, at most
 OURS = re.compile(r"#\s*(log_joint|log_bound|posterior|proposal_rank|proposal_log_prob|trees)\s*=")
@@ -60,7 +60,7 @@ def rerank(
     given = Given.of(source, tokenized=tokenized)
     reranker = Reranker.of(model, parser, device, trees, seed)
 
-    def rows(item: Item[Unparsed], found: Reranking) -> list[Row]:
+    def rows(item: Item[UnparsedSentence], found: Reranking) -> list[Row]:
         return [(reranked_conllu(item.content, found, weight),)]
 
     sidecar = reranker.sidecar({"weight": weight, "tokenized": tokenized}, given.name)
@@ -73,7 +73,7 @@ def rerank(
 class Reranker:
     """A language model and a proposal, as the command line names them, and which trees are drawn."""
 
-    model: DecoderModel
+    model: LanguageModel
     proposal: Proposal
     trees: int
     seed: int
@@ -91,7 +91,7 @@ class Reranker:
         name = parser or pretrained.PARSER
         return cls(found, open_proposal(name, device), trees, seed, device, (folder, name))
 
-    def rankings(self, items: Iterable[Item[Unparsed]]) -> Iterator[Reranking]:
+    def rankings(self, items: Iterable[Item[UnparsedSentence]]) -> Iterator[Reranking]:
         """The trees of each sentence, in order."""
         return (self.model.rerank(item.content.words, self.proposal, self.trees, seed=self.seed) for item in items)
 
@@ -116,8 +116,8 @@ class Reranker:
 
 def identity(proposal: str) -> str:
     """A hash of the parser, or of the file of trees, as it is now; a spaCy pipeline by its name."""
+    from dtg.io.hashing import file_hash
     from dtg.parser.saving import parser_hash
-    from dtg.text.arrays import file_hash
 
     path = pretrained.find(proposal)
     if proposal.startswith(SPACY):
@@ -125,9 +125,9 @@ def identity(proposal: str) -> str:
     return parser_hash(path) if path.is_dir() else file_hash(path)
 
 
-def reranked_conllu(given: Unparsed, found: Reranking, weight: float) -> str:
+def reranked_conllu(given: UnparsedSentence, found: Reranking, weight: float) -> str:
     """The best tree as CoNLL-U, with what is known about it; log-probabilities are in nats."""
-    from dtg.trees import format_conllu
+    from dtg.trees import DependencyTree, format_conllu
 
     best = found.best(weight)
     known = {
@@ -140,4 +140,5 @@ def reranked_conllu(given: Unparsed, found: Reranking, weight: float) -> str:
     }
     kept = [comment for comment in given.source.comments if not OURS.match(comment)]
     added = [f"# {name} = {value}" for name, value in known.items() if value is not None]
+    assert isinstance(best.tree, DependencyTree)
     return format_conllu(replace(best.tree, source=replace(given.source, comments=(*kept, *added))))

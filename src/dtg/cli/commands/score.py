@@ -31,8 +31,8 @@ from dtg.cli.table_options import (
 )
 from dtg.cli.tables import Content, Destination, Result, Run, Search, Work, write_table
 from dtg.errors import InputError
+from dtg.io.messages import pluralize
 from dtg.trees import DependencyTree, TreebankReport, read_treebank
-from dtg.trees.report import number
 
 if TYPE_CHECKING:
     from dtg.scoring.surprisal import SentenceSurprisal
@@ -141,4 +141,4 @@ def show(work: Work[Content, Result], what: str) -> None:
         sentences, words, total = sentences + 1, words + row["words"], total + row["log_probability"]
         label = printable(row.get("text") or row.get("sent_id") or "")
         typer.echo(f"{row['sentence_id']:8}  {row['words']:5}  {row['log_probability']:10.2f}  {label}".rstrip())
-    typer.echo(f"\n{number(sentences, 'sentence')}, {number(words, 'word')}: {total:.2f} in all")
+    typer.echo(f"\n{pluralize(sentences, 'sentence')}, {pluralize(words, 'word')}: {total:.2f} in all")

@@ -107,7 +107,7 @@ def surprisal(
 def check_draw(paths: Sequence[Path], *, one_sentence: bool) -> None:
     """Raise, before anything is computed, if these pictures cannot be drawn."""
     from dtg.errors import InputError
-    from dtg.pictures import check_picture_path
+    from dtg.io.pictures import check_picture_path
 
     if paths and not one_sentence:
         raise InputError("--draw is for one sentence: give it as the argument, without --out and --format.")

@@ -32,7 +32,7 @@ from dtg.errors import InputError
 from dtg.trees import DependencyTree, TreebankReport, read_treebank
 
 if TYPE_CHECKING:
-    from dtg.parser.defaults import Tables
+    from dtg.parser.config import Tables
     from dtg.training import Outcome
 
 HELD_OUT = 20  # without --dev, one of so many training sentences
@@ -73,7 +73,7 @@ def train_parser(
 
     dtg evaluate parser en_ewt-ud-test.conllu --parser runs/parser/best
     """
-    from dtg.parser.defaults import default_tables
+    from dtg.parser.config import default_tables
 
     tables = default_tables(encoder) if config is None else read_config(config)
     if encoder is not None:
@@ -105,13 +105,13 @@ def train_parser(
 def check_tables(tables: Tables) -> None:
     """Say what is wrong with a configuration before treebanks are read."""
     from dtg.parser import ParserConfig
-    from dtg.parser.network.subwords import Pieces
+    from dtg.parser.encoder.subwords import Subwords
     from dtg.training import TrainingConfig
 
     config = ParserConfig.from_dict(tables["model"])
     TrainingConfig.from_dict(tables["training"])
     if config.is_pretrained:
-        Pieces.of(config.encoder)
+        Subwords.of(config.encoder)
 
 
 def hold_out(trees: list[DependencyTree]) -> tuple[list[DependencyTree], list[DependencyTree]]:

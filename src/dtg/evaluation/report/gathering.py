@@ -19,13 +19,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dtg import families
 from dtg.errors import InputError
 from dtg.evaluation.contract import Metric
 from dtg.evaluation.results import RESULTS, read_content
 from dtg.evaluation.storage import SETTINGS
 from dtg.evaluation.tasks.registry import TASKS
-from dtg.families import FAMILIES
-from dtg.io.files import FORMAT_VERSION, WEIGHTS
+from dtg.io.json_files import FORMAT_VERSION, WEIGHTS
 from dtg.model.saving import model_hash
 from dtg.training.log import read_log
 
@@ -117,7 +117,7 @@ class Gathered:
 
 def family_has_trees(family: str | None) -> bool:
     """Whether models of a family, as results and logs name it, have trees; of one that is not known, it is assumed."""
-    return family not in FAMILIES or FAMILIES[family]().system.builds_trees
+    return family is None or family not in families.FAMILIES or families.get(family).has_trees
 
 
 def find(paths: Sequence[Path]) -> Findings:

@@ -15,7 +15,7 @@ from pathlib import Path
 from dtg.evaluation.contract import Interval, Metric
 from dtg.evaluation.figures import Bar
 from dtg.evaluation.rendering import BarChart, perplexity_text
-from dtg.pictures import STYLES
+from dtg.io.pictures import STYLES
 
 MISSING = "–"
 Notes = tuple[str, ...]

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from dtg.evaluation.figures import learning_curves
 from dtg.evaluation.report.comparing import USED, Basis, shown, unlike
 from dtg.evaluation.report.gathering import Found, Gathered, ReportedModel, Run, family_has_trees
 from dtg.evaluation.report.overview import DEPENDENCIES
@@ -28,6 +27,7 @@ from dtg.evaluation.report.page import (
     without_empty_columns,
 )
 from dtg.evaluation.tasks.registry import TASKS
+from dtg.training.curves import learning_curves
 
 NO_RUN = "No training run is known. Name it, and it is shown."
 OTHER_WEIGHTS = "The best model of this run, as it is now, is not the one that was evaluated."

@@ -22,7 +22,7 @@ from dtg.evaluation.intervals import ratio_interval
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
 from dtg.evaluation.tasks.selection import choose, content_hash, reading_remarks
 from dtg.parser import BiaffineParser
-from dtg.parser.network.vocabulary import tags_of
+from dtg.parser.encoder.vocabulary import tags_of
 from dtg.tables.columns import Column
 from dtg.text.documents import sentence_id
 from dtg.trees import DependencyTree, TreebankReport, read_conllu
@@ -129,7 +129,7 @@ class Parsing(GoldTask):
         return content_hash([[tree.words, tree.heads, tree.labels, is_punctuation(tree)] for tree in self.gold])
 
     def for_model(self, model: BiaffineParser) -> Self:  # type: ignore[override]  # of parsers, not language models
-        return replace(self, labelled=model.labels is not None)
+        return replace(self, labelled=model.is_labelled)
 
     def items(self) -> list[Sequence[DependencyTree]]:
         return [self.gold[first : first + GROUP] for first in range(0, len(self.gold), GROUP)]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from dtg.errors import InputError
-from dtg.evaluation.contract import Content, Interval, Item, LanguageModel, Metric, Row, Task
+from dtg.evaluation.contract import Content, Interval, Item, Metric, Row, Task
 from dtg.evaluation.probability import By, Probability
 from dtg.evaluation.rendering import Block, Heading, Lines, pluralize
 from dtg.evaluation.tasks.perplexity_scores import (
@@ -31,8 +31,11 @@ from dtg.evaluation.tasks.perplexity_scores import (
     summarize,
 )
 from dtg.evaluation.tasks.selection import choose, content_hash, details, reading_remarks
+from dtg.language_model import LanguageModel
+from dtg.scoring.marginals import How, from_draws, why_no_estimate
 from dtg.scoring.proposal import Draws
-from dtg.scoring.tree_sums import by_estimate, by_proposal, score_reachable, why_no_estimate
+from dtg.scoring.tree_scores import score_reachable
+from dtg.search.options import BeamOptions
 from dtg.tables.columns import Column
 from dtg.tables.items import Lines as TextLines
 from dtg.tables.items import sentence_of
@@ -274,7 +277,7 @@ def measure(model: LanguageModel, sentences: Sequence[MeasuredSentence], how: Pr
         rows.append({"sentence_id": one.sentence_id, "text": one.text, **counts, **named})
     if "joint" in how.by:
         trees = [one.tree for one in sentences if one.tree is not None]
-        for row, score in zip(rows, score_reachable(model, trees), strict=True):
+        for row, score in zip(rows, score_reachable(model.decoder_model, trees), strict=True):
             row["log_joint"] = finite(score)
     if "proposal" in how.by or "estimate" in how.by:
         for row, one in zip(rows, sentences, strict=True):
@@ -290,7 +293,8 @@ def measure(model: LanguageModel, sentences: Sequence[MeasuredSentence], how: Pr
 def proposed(model: LanguageModel, draws: Draws, by: Sequence[By]) -> Row:
     """What some trees tell about log p(words). They are scored once, whatever is asked for."""
     can_estimate = why_no_estimate(draws) is None
-    found = by_estimate(model, draws, None) if can_estimate else by_proposal(model, draws, None)
+    how: How = "estimate" if can_estimate else "proposal"
+    found = from_draws(model.decoder_model, draws, how, BeamOptions())
     row: Row = {}
     if "proposal" in by:
         row["log_proposal"] = finite(found.lower_bound)

@@ -16,14 +16,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dtg.errors import InputError
-from dtg.evaluation.contract import Content, Interval, LanguageModel, Metric, Row
+from dtg.evaluation.contract import Content, Interval, Metric, Row
 from dtg.evaluation.intervals import ratio_interval
 from dtg.evaluation.models import NamedProposal
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
 from dtg.evaluation.tasks.parsing import GoldTask, attachments, is_punctuation, ticket
 from dtg.evaluation.tasks.perplexity import finite
 from dtg.evaluation.tasks.selection import choose, content_hash, details
-from dtg.parser.uses import Uses as Parser
+from dtg.language_model import LanguageModel
+from dtg.parser.parser import Parser
 from dtg.scoring.proposal import Proposal
 from dtg.scoring.reranking import Reranking, check_has_trees
 from dtg.tables.columns import Column
@@ -196,14 +197,16 @@ def own_tree(proposal: Proposal, found: Reranking) -> DependencyTree:
     """A parser's most probable tree; of anything else, the tree that it ranks first among those it gave."""
     if isinstance(proposal, Parser):
         return proposal.parse(found.trees[0].tree.words).tree
-    return min(found.trees, key=lambda ranked: ranked.proposal_rank).tree
+    first = min(found.trees, key=lambda ranked: ranked.proposal_rank).tree
+    assert isinstance(first, DependencyTree)
+    return first
 
 
 def count_right(gold: DependencyTree, own: DependencyTree, found: Reranking, weight: float = 0.0) -> Row:
     """Count right heads: in the proposal's own tree, in the best by the language model, and in the best possible."""
     assert gold.source is not None
     best = found.best(weight)
-    heads = [own.heads, best.tree.heads, *(ranked.tree.heads for ranked in found.trees)]
+    heads = [own.key, best.tree.key, *(ranked.tree.key for ranked in found.trees)]
     right = np.array(heads) == np.array(gold.heads)  # (the proposal's own, the reranked, and the whole list; words)
     counts = ~np.array(is_punctuation(gold))
     everything, scored = right.sum(1).tolist(), right[:, counts].sum(1).tolist()

@@ -1,4 +1,4 @@
-"""What a `ProjectiveCRF` accepts: tensors in, an error that says where the fault is out."""
+"""Checks of what a `ProjectiveCRF` is given; errors say which sentence, word or tree is at fault."""
 
 from __future__ import annotations
 

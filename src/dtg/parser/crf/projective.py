@@ -1,25 +1,55 @@
-"""A distribution over the projective dependency trees of sentences: arc scores in, `ProjectiveCRF` out.
+"""`ProjectiveCRF`: the distribution over projective dependency trees that arc scores define.
 
 p(tree) is proportional to exp of the sum of its arcs' scores, over projective trees with exactly one root word. Everything
-is computed exactly, for a batch at once, with Eisner's algorithm (`chart`); docs/crf.md tells how.
+is computed exactly, for a batch at once, with Eisner's algorithm; docs/crf.md explains how.
+
+In results, a head is the number of a word counted from 1, or 0 for `<ROOT>`; -1 stands where there is no word, or no tree.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from dtg.errors import InputError
-from dtg.parser.crf.chart import Chart, fill
 from dtg.parser.crf.checks import check_count, check_has_tree, check_heads, check_numbers, check_scores
 from dtg.parser.crf.descent import Descent
-from dtg.parser.crf.k_best import best_derivations
-from dtg.parser.crf.partition import log_partition, marginals
-from dtg.parser.crf.results import BestTrees, DrawnTrees, TreeList
-from dtg.parser.crf.sampling import independent_derivations
-from dtg.parser.crf.without_replacement import first_derivations
+from dtg.parser.crf.eisner import EisnerChart, fill_chart, log_partition, marginals
+from dtg.parser.crf.eisner_items import EisnerItems
+from dtg.parser.crf.selection import best_derivations, distinct_derivations, independent_derivations
+
+
+@dataclass(frozen=True, slots=True)
+class BestTrees:
+    """The best tree of each sentence."""
+
+    heads: Tensor  # (batch, words)
+    scores: Tensor  # (batch,) the sum of its arcs' scores
+    log_probabilities: Tensor  # (batch,)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeList:
+    """Several trees of each sentence. Those past `counts` are no trees: their log-probability is minus infinity."""
+
+    heads: Tensor  # (batch, k, words)
+    scores: Tensor  # (batch, k) the sum of the arcs' scores
+    log_probabilities: Tensor  # (batch, k)
+    counts: Tensor  # (batch,) how many of the k there are
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnTrees(TreeList):
+    """Trees drawn without replacement, in the order drawn.
+
+    Each tree arrives after an exponential time whose rate is its probability, and those drawn are the first to arrive.
+    Before time t, a tree of probability p is drawn with probability 1 - exp(-p t): what estimators need for their weights.
+    """
+
+    log_times: Tensor  # (batch, k) rising; infinity past `counts`
 
 
 class ProjectiveCRF:
@@ -50,7 +80,7 @@ class ProjectiveCRF:
     def marginals(self) -> Tensor:
         """(batch, words, heads) the probability of each arc: the gradient of `log_partition`."""
         scores, _ = self._normalised(at_least_single(self.scores))
-        return marginals(fill(scores, self.lengths, torch.logsumexp), self.lengths).to(self.scores.dtype)
+        return marginals(fill_chart(scores, self.lengths, torch.logsumexp), self.lengths).to(self.scores.dtype)
 
     @torch.no_grad()
     def entropy(self) -> Tensor:
@@ -88,9 +118,12 @@ class ProjectiveCRF:
     def k_best(self, k: int) -> TreeList:
         """The k best trees, best first, all different; fewer where a sentence has fewer."""
         check_count(k)
-        chart = fill(self._exact_scores, self.lengths, torch.amax)
+        chart = fill_chart(self._exact_scores, self.lengths, torch.amax)
         check_has_tree(chart.roots.amax(0))
-        heads, exists = best_derivations(Descent(chart, self.lengths, torch.amax, k), k)
+        items = EisnerItems.of(chart, self.lengths, torch.amax)
+        descent = Descent(items, k)
+        derivations, exists = best_derivations(descent, k)
+        heads = items.heads(descent, derivations)
         scores = self._tree_scores(as_double(self.scores.detach()), heads).masked_fill(~exists, -torch.inf)
         order = scores.sort(dim=1, descending=True, stable=True).indices
         return self._tree_list(take_rows(heads, order), exists.gather(1, order), k)
@@ -99,16 +132,20 @@ class ProjectiveCRF:
     def sample(self, k: int, generator: torch.Generator) -> TreeList:
         """k trees drawn independently, so that some may be equal."""
         check_count(k)
-        heads = independent_derivations(Descent(self._exact_chart, self.lengths, torch.logsumexp, k), k, generator)
+        items = EisnerItems.of(self._exact_chart, self.lengths, torch.logsumexp)
+        descent = Descent(items, k)
+        heads = items.heads(descent, independent_derivations(descent, k, generator))
         return self._tree_list(heads, heads.new_ones(heads.shape[:2], dtype=torch.bool), k)
 
     @torch.no_grad()
     def sample_without_replacement(self, k: int, generator: torch.Generator) -> DrawnTrees:
         """k different trees, each drawn from those not yet drawn; all trees, in such an order, where there are fewer."""
         check_count(k)
-        heads, times = first_derivations(Descent(self._exact_chart, self.lengths, torch.logsumexp, k), k, generator)
+        items = EisnerItems.of(self._exact_chart, self.lengths, torch.logsumexp)
+        descent = Descent(items, k)
+        derivations, times = distinct_derivations(descent, k, generator)
         times, order = times.sort(dim=1)
-        drawn = self._tree_list(take_rows(heads, order), times < torch.inf, k)
+        drawn = self._tree_list(take_rows(items.heads(descent, derivations), order), times < torch.inf, k)
         times = widened(times, k, torch.inf).to(self.scores.dtype)
         return DrawnTrees(drawn.heads, drawn.scores, drawn.log_probabilities, drawn.counts, times)
 
@@ -118,9 +155,9 @@ class ProjectiveCRF:
         return self._normalised(as_double(self.scores.detach()))[0]
 
     @cached_property
-    def _exact_chart(self) -> Chart:
+    def _exact_chart(self) -> EisnerChart:
         """The sums over trees in double precision; raises if a sentence has no tree."""
-        chart = fill(self._exact_scores, self.lengths, torch.logsumexp)
+        chart = fill_chart(self._exact_scores, self.lengths, torch.logsumexp)
         check_has_tree(chart.roots.logsumexp(0))
         return chart
 

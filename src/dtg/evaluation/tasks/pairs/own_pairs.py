@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import InputError
-from dtg.evaluation.contract import LanguageModel
 from dtg.evaluation.probability import Probability
-from dtg.tables.reading import read_rows
+from dtg.language_model import LanguageModel
+from dtg.tables.formats import read_rows
 from dtg.text.sentence import Sentence
 
 KEPT = str | int | float | None  # what a table can hold

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 from dtg.errors import InputError
 from dtg.evaluation.accuracies import AccuracyTask
 from dtg.evaluation.comparison import Outcome, overlap_table, paired_tests
-from dtg.evaluation.contract import Content, Interval, Item, LanguageModel, Metric, Row, Tables
+from dtg.evaluation.contract import Content, Interval, Item, Metric, Row, Tables
 from dtg.evaluation.intervals import FEW, SEEDS
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.rendering import Block, Lines, Table, interval, percent, pluralize
@@ -34,6 +34,7 @@ from dtg.evaluation.tasks.pairs.scored import (
     shared_pairs,
 )
 from dtg.evaluation.tasks.selection import amount, check_amount, content_hash, draw
+from dtg.language_model import LanguageModel
 from dtg.tables.columns import Column
 from dtg.text.sentence import Sentence
 

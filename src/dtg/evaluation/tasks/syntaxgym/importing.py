@@ -26,7 +26,7 @@ from dtg.errors import InputError
 from dtg.evaluation.tasks.syntaxgym.scores import region_surprisals
 from dtg.evaluation.tasks.syntaxgym.suites import Key, Suite, SuiteSentence, suite_sentences
 from dtg.tables.columns import NATS, UNITS, Base
-from dtg.tables.reading import number_in, read_rows
+from dtg.tables.formats import number_in, read_rows
 from dtg.tables.sidecar import read_sidecar, sidecar_path
 
 KEY = ("suite", "item", "condition")

@@ -31,7 +31,7 @@ from dtg.evaluation.comparison import Outcome, PairedTest, paired_tests
 from dtg.evaluation.intervals import FEW, LEVEL, SAMPLES, SEEDS, Floats, Resampling, weighted_interval, weighted_shares
 from dtg.evaluation.tasks.syntaxgym.formulas import Verdict, judge
 from dtg.evaluation.tasks.syntaxgym.suites import Aggregation, Key, Suite, SuiteItem
-from dtg.io.files import check_choice
+from dtg.io.settings import check_choice
 
 Rule = Literal["all", "first"]
 RULES: dict[Rule, str] = {

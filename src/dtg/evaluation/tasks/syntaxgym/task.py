@@ -19,7 +19,7 @@ import dtg
 from dtg.errors import InputError, UnknownNameError
 from dtg.evaluation.accuracies import AccuracyTask, by_group
 from dtg.evaluation.comparison import overlap_table
-from dtg.evaluation.contract import Content, Interval, Item, LanguageModel, Metric, Ready, Row, Tables
+from dtg.evaluation.contract import Content, Interval, Item, Metric, Ready, Row, Tables
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.rendering import BarChart, Block, Lines, Table, percent, pluralize
 from dtg.evaluation.tasks.selection import amount, check_amount, content_hash, draw
@@ -46,9 +46,10 @@ from dtg.evaluation.tasks.syntaxgym.tables import (
     verdict_rows,
     word_rows,
 )
-from dtg.io.files import check_choice
+from dtg.io.hashing import file_hash
+from dtg.io.settings import check_choice
+from dtg.language_model import LanguageModel
 from dtg.tables.columns import Base, Column
-from dtg.text.arrays import file_hash
 
 ITEMS_TOGETHER = 8  # at least, and computed again after an interruption
 

@@ -1,0 +1,386 @@
+"""`LanguageModel`: what people use a model for, as methods: surprisal, search word by word, scores, marginals, generation.
+
+It owns a `DecoderModel` and delegates to `dtg.search` and `dtg.scoring`; `dtg.load` returns one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from dtg import pretrained
+from dtg.errors import InputError
+from dtg.families import ArcRepresentation, Family
+from dtg.model.config import HeadName, ModelConfig
+from dtg.model.model import DecoderModel
+from dtg.scoring.marginal import Marginal
+from dtg.scoring.marginals import How, marginalize
+from dtg.scoring.proposal import Proposal
+from dtg.scoring.reranking import Reranking, rerank
+from dtg.scoring.surprisal import SentenceSurprisal
+from dtg.scoring.surprisals import surprisal_stream
+from dtg.scoring.tree_scores import score_trees
+from dtg.search.beam_search import BeamSearch
+from dtg.search.generation import GeneratedSentence, generate_sentences
+from dtg.search.options import BeamOptions
+from dtg.search.sampling import Sampling
+from dtg.search.state import BeamState, ScoredTree
+from dtg.text.sentence import GivenSentence, as_sentence
+from dtg.text.tokenizer import Tokenizer
+from dtg.transitions.rules import Derivations
+from dtg.trees.kinds import Tree
+
+
+class LanguageModel:
+    """A trained model, ready to be asked. All log-probabilities are in nats.
+
+    Options of the beam search, the same in every method that searches:
+
+    - `beam`: candidates just before each word. Larger beams take longer and lose less; `kept` in results says how much.
+    - `word_beam`: of these, how many are kept once the word is known; a third of them by default.
+    - `fast_track`: candidates kept for each number of actions since the last word, whatever their rank.
+    - `max_actions`: the most actions between two words; no limit by default.
+    - `derivations`: "canonical" counts each tree once; "all" follows every derivation.
+    - `constrained`: whether illegal actions are masked before normalising; None is as the model was made.
+    """
+
+    def __init__(self, decoder_model: DecoderModel, name: str | None = None) -> None:
+        """Wrap a `DecoderModel`; `name` is what tables and reports call it."""
+        self.decoder_model = decoder_model
+        self.name = decoder_model.family.name if name is None else name
+
+    @classmethod
+    def load(cls, path: str | Path = pretrained.MODEL, device: torch.device | str = "cpu") -> LanguageModel:
+        """A model from a folder, or a bundled one by its name; see `dtg.load`."""
+        folder = pretrained.find(path)
+        return cls(DecoderModel.load(folder, device), name_of(path))
+
+    @classmethod
+    def from_released(
+        cls,
+        state_dict: Mapping[str, Tensor],
+        ids: Mapping[str, int],
+        *,
+        family: str = "dtg",
+        head: HeadName = "factored",
+        arc_representation: ArcRepresentation = "word+arc",
+    ) -> LanguageModel:
+        """The authors' released model; see `DecoderModel.from_released`."""
+        model = DecoderModel.from_released(
+            state_dict, ids, family=family, head=head, arc_representation=arc_representation
+        )
+        return cls(model, f"released {family}")
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model into a folder that `dtg.load` reads."""
+        self.decoder_model.save(folder)
+
+    @property
+    def config(self) -> ModelConfig:
+        """Sizes and choices."""
+        return self.decoder_model.config
+
+    @property
+    def family(self) -> Family:
+        """How the model turns actions into rows."""
+        return self.decoder_model.family
+
+    @property
+    def tokenizer(self) -> Tokenizer | None:
+        """What turns words into subwords."""
+        return self.decoder_model.tokenizer
+
+    @property
+    def device(self) -> torch.device:
+        return self.decoder_model.device
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether the model generates trees, rather than words alone."""
+        return self.decoder_model.has_trees
+
+    def __repr__(self) -> str:
+        config = self.config
+        count = sum(parameter.numel() for parameter in self.decoder_model.parameters())
+        return f"<LanguageModel {self.name}: {config.family}, {config.layers} layers, {count / 1e6:.1f}M parameters>"
+
+    def score(self, trees: Sequence[Tree], *, constrained: bool | None = None) -> list[float]:
+        """log p(words, tree) of each tree. Trees of one sentence, or of similar ones, share what they have in common.
+
+        Args:
+            trees: of the kind that the model generates.
+            constrained: whether illegal actions are masked before normalising; None is as the model was made.
+
+        Returns:
+            A log-probability for each tree, `<END>` included.
+        """
+        return score_trees(self.decoder_model, trees, constrained)
+
+    def begin(
+        self,
+        beam: int = 300,
+        *,
+        word_beam: int | None = None,
+        fast_track: int = 0,
+        max_actions: int | None = None,
+        derivations: Derivations = "canonical",
+        constrained: bool | None = None,
+    ) -> BeamState:
+        """A beam search before the first word; `state.step(word)` takes it further, `state.end()` to the end.
+
+        Args:
+            beam: and the other options: see `LanguageModel`.
+
+        Returns:
+            A state that is not changed by its steps, so that a sentence can be continued in several ways.
+        """
+        options = BeamOptions(
+            beam=beam,
+            word_beam=word_beam,
+            fast_track=fast_track,
+            max_actions=max_actions,
+            derivations=derivations,
+            constrained=constrained,
+        )
+        search = BeamSearch(self.decoder_model, options)
+        return BeamState(search, search.begin())
+
+    def parse(
+        self,
+        sentence: GivenSentence,
+        beam: int = 300,
+        *,
+        word_beam: int | None = None,
+        fast_track: int = 0,
+        max_actions: int | None = None,
+        derivations: Derivations = "canonical",
+        constrained: bool | None = None,
+    ) -> ScoredTree:
+        """The best tree that a beam search finds for a sentence.
+
+        Args:
+            sentence: a text, which is split into words, or a sequence of words.
+            beam: and the other options: see `LanguageModel`.
+
+        Returns:
+            The tree, with log p(words, tree).
+        """
+        state = self.begin(
+            beam,
+            word_beam=word_beam,
+            fast_track=fast_track,
+            max_actions=max_actions,
+            derivations=derivations,
+            constrained=constrained,
+        )
+        for word in as_sentence(sentence).words:
+            state = state.step(word)
+        return state.end().trees(1)[0]
+
+    def surprisal(
+        self,
+        sentences: Sequence[GivenSentence],
+        beam: int = 300,
+        *,
+        ends: bool = True,
+        word_beam: int | None = None,
+        fast_track: int = 0,
+        max_actions: int | None = None,
+        derivations: Derivations = "canonical",
+        constrained: bool | None = None,
+    ) -> list[SentenceSurprisal]:
+        """Surprisal of every word of every sentence.
+
+        Args:
+            sentences: texts, which are split into words, or sequences of words.
+            ends: without it, what `<END>` costs is not computed (NaN, and log p(x) with it), which takes about a tenth less
+                time.
+            beam: and the other options: see `LanguageModel`.
+
+        Returns:
+            A `SentenceSurprisal` for each sentence, in order.
+        """
+        if isinstance(sentences, str):
+            raise InputError("a list of sentences is expected, not one text; put it into a list: surprisal([text]).")
+        return list(
+            self.surprisal_stream(
+                sentences,
+                beam,
+                ends=ends,
+                word_beam=word_beam,
+                fast_track=fast_track,
+                max_actions=max_actions,
+                derivations=derivations,
+                constrained=constrained,
+            )
+        )
+
+    def surprisal_stream(
+        self,
+        sentences: Iterable[GivenSentence],
+        beam: int = 300,
+        *,
+        ends: bool = True,
+        word_beam: int | None = None,
+        fast_track: int = 0,
+        max_actions: int | None = None,
+        derivations: Derivations = "canonical",
+        constrained: bool | None = None,
+    ) -> Iterator[SentenceSurprisal]:
+        """The same one by one, in order, as soon as they are known; arguments are those of `surprisal`."""
+        options = BeamOptions(
+            beam=beam,
+            word_beam=word_beam,
+            fast_track=fast_track,
+            max_actions=max_actions,
+            derivations=derivations,
+            constrained=constrained,
+        )
+        return surprisal_stream(self.decoder_model, sentences, options, ends)
+
+    def generate(
+        self,
+        count: int = 1,
+        *,
+        prompt: GivenSentence | None = None,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float = 1.0,
+        max_words: int = 60,
+        seed: int = 0,
+        beam: int = 300,
+    ) -> list[GeneratedSentence]:
+        """Sentences that the model makes up, with their trees.
+
+        Args:
+            count: how many.
+            prompt: what they begin with: a text or words.
+            temperature: 1 draws from the model as it is, 0 takes what is most probable.
+            top_k: words are drawn only among this many of the most probable subwords.
+            top_p: words are drawn only among the most probable subwords that together have this probability.
+            max_words: at this length a sentence is closed.
+            seed: the same seed gives the same sentences.
+            beam: of the search that reads the prompt, whose parse is drawn too.
+
+        Returns:
+            As many sentences as asked for, each with its tree, if the model has trees, and its log-probability.
+        """
+        return list(
+            self.generate_stream(
+                count,
+                prompt=prompt,
+                temperature=temperature,
+                top_k=top_k,
+                top_p=top_p,
+                max_words=max_words,
+                seed=seed,
+                beam=beam,
+            )
+        )
+
+    def generate_stream(
+        self,
+        count: int = 1,
+        *,
+        prompt: GivenSentence | None = None,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float = 1.0,
+        max_words: int = 60,
+        seed: int = 0,
+        beam: int = 300,
+    ) -> Iterator[GeneratedSentence]:
+        """The same as they are made; arguments are those of `generate`."""
+        return generate_sentences(
+            self.decoder_model,
+            count,
+            prompt=() if prompt is None else as_sentence(prompt).words,
+            sampling=Sampling(temperature=temperature, top_k=top_k, top_p=top_p),
+            max_words=max_words,
+            seed=seed,
+            options=BeamOptions(beam=beam),
+        )
+
+    def marginal(
+        self,
+        sentence: GivenSentence,
+        how: How = "auto",
+        *,
+        beam: int = 300,
+        proposal: Proposal | Sequence[Tree] | None = None,
+        trees: int = 300,
+        generator: torch.Generator | None = None,
+        word_beam: int | None = None,
+        fast_track: int = 0,
+        max_actions: int | None = None,
+        derivations: Derivations = "canonical",
+        constrained: bool | None = None,
+    ) -> Marginal:
+        """What is known about log p(words), the sum over all trees.
+
+        Args:
+            sentence: a text, which is split into words, or a sequence of words.
+            how: "exact" sums over every tree (short sentences), "beam" over those that the search finds, "proposal" over those
+                of a proposal, "combined" over both, "estimate" weights the trees that a proposal drew. "auto" sums over the
+                proposal if there is one; otherwise it is exact up to 6 words, and a beam from there on.
+            beam: and the other options of the search, where there is one: see `LanguageModel`.
+            proposal: a list of trees, all of which are used, or an object that draws them, such as a parser.
+            trees: how many are drawn.
+            generator: of the random numbers to draw with; seed 0 if there is none.
+
+        Returns:
+            A `Marginal` that says whether its number is exact, a lower bound or an estimate.
+        """
+        given = {"word_beam": word_beam, "fast_track": fast_track or None, "max_actions": max_actions}
+        options = BeamOptions(
+            beam=beam,
+            word_beam=word_beam,
+            fast_track=fast_track,
+            max_actions=max_actions,
+            derivations=derivations,
+            constrained=constrained,
+        )
+        return marginalize(
+            self.decoder_model,
+            sentence,
+            how,
+            options,
+            proposal=proposal,
+            trees=trees,
+            generator=generator,
+            search_was_set=[name for name, value in given.items() if value is not None],
+        )
+
+    def rerank(
+        self,
+        sentence: GivenSentence,
+        proposal: Proposal | Sequence[Tree],
+        trees: int = 300,
+        *,
+        seed: int = 0,
+        constrained: bool | None = None,
+    ) -> Reranking:
+        """A proposal's trees of a sentence, by log p(words, tree).
+
+        Args:
+            sentence: a text, which is split into words, or a sequence of words.
+            proposal: a list of trees, or an object that draws them, such as a parser.
+            trees: how many are drawn.
+            seed: what is drawn follows from it and the words, whichever sentences come before.
+            constrained: whether illegal actions are masked before normalising; None is as the model was made.
+
+        Returns:
+            The distinct trees, the best first, with both scores.
+        """
+        return rerank(self.decoder_model, sentence, proposal, trees=trees, seed=seed, constrained=constrained)
+
+
+def name_of(path: str | Path) -> str:
+    """What to call a model from a folder: the run's name for RUN/best, otherwise the folder's or the bundled model's."""
+    folder = Path(path)
+    if folder.name in ("", ".", ".."):
+        folder = folder.resolve()
+    return folder.parent.name if folder.name == "best" and folder.parent.name else folder.name

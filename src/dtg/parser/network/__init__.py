@@ -1,1 +1,0 @@
-"""What scores arcs: words to vectors, vectors to arc and label scores."""

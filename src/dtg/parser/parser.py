@@ -1,0 +1,258 @@
+"""`Parser`: what any trained parser does for its users, whichever trees it gives and however it scores them.
+
+Sentences are computed in batches of similar length; results come in the order of the input.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+import torch
+from torch import nn
+
+from dtg.errors import InputError
+from dtg.io.saved import load_weights
+from dtg.losses import BatchLoss
+from dtg.parser.config import ParserConfig
+from dtg.parser.encoder import create_encoder
+from dtg.parser.encoder.vocabulary import Vocabulary
+from dtg.parser.saving import read_parser, save_parser
+from dtg.scoring.proposal import Draws
+from dtg.text.words import checked_words
+from dtg.trees import DependencyTree
+
+WINDOW = 1024  # sentences sorted by length at a time
+BATCH_WORDS = 2048  # computed together; fewer or more are slower
+BATCH_TREES = 4096  # searched for together
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedTree:
+    """A tree, and log p(tree | words) in nats. Labels, where there are any, are the best for each arc and not part of p."""
+
+    tree: DependencyTree
+    log_probability: float
+
+    @property
+    def probability(self) -> float:
+        return math.exp(self.log_probability)
+
+
+class TreeDistribution(Protocol):
+    """The distributions over the trees of a batch of sentences. Every method gives a list of trees for each sentence."""
+
+    def k_best(self, k: int) -> list[list[ParsedTree]]: ...
+
+    def sample(self, k: int, generator: torch.Generator) -> list[list[ParsedTree]]: ...
+
+    def sample_without_replacement(self, k: int, generator: torch.Generator) -> list[list[ParsedTree]]: ...
+
+
+class Parser(nn.Module, ABC):
+    """An encoder, and trees from what it says about words. A subclass scores trees: it has a loss and a distribution.
+
+    Made by `create` or `load`. A parser is a `dtg.scoring.proposal.Proposal`.
+    """
+
+    def __init__(self, config: ParserConfig, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.config, self.vocabulary = config, vocabulary
+        self.encoder = create_encoder(config, vocabulary)
+
+    @abstractmethod
+    def loss(self, batch: Any) -> BatchLoss:
+        """The summed loss of a batch of sentences with their trees, for the training loop."""
+
+    @abstractmethod
+    def distribution(self, sentences: Sequence[tuple[str, ...]]) -> TreeDistribution:
+        """The distributions over the trees of some sentences, computed together."""
+
+    @property
+    @abstractmethod
+    def is_labelled(self) -> bool:
+        """Whether its trees have labels."""
+
+    @classmethod
+    def create(cls, config: ParserConfig, vocabulary: Vocabulary, seed: int = 0) -> Self:
+        """A new parser with random weights, except for those of a pretrained encoder.
+
+        Args:
+            config: sizes and choices.
+            vocabulary: the words, characters and labels of the training trees.
+            seed: of the random weights; the same seed gives the same weights.
+
+        Returns:
+            The parser, in training mode.
+        """
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            parser = cls(config, vocabulary)
+        parser.encoder.load_pretrained(config.encoder)
+        return parser
+
+    def save(self, folder: str | Path) -> None:
+        """Write the parser into a folder: config.json, model.safetensors, vocabulary.json.
+
+        Args:
+            folder: is created if it does not exist.
+        """
+        save_parser(self, self.config, self.vocabulary, Path(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path, device: torch.device | str = "cpu") -> Self:
+        """Load a parser from a folder that `save` wrote. Weights saved in half precision become single precision.
+
+        Args:
+            folder: such as RUN/best of a training run.
+            device: what the parser computes on.
+
+        Returns:
+            The parser, in evaluation mode.
+        """
+        config, vocabulary = read_parser(Path(folder))
+        parser = cls(config, vocabulary)
+        load_weights(parser, Path(folder))
+        return parser.to(device).eval()
+
+    @property
+    def device(self) -> torch.device:
+        """What the parser computes on."""
+        return next(self.parameters()).device
+
+    def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
+        """The encoder's parameters at its own rate, then all others."""
+        encoder = list(self.encoder.parameters())
+        known = set(map(id, encoder))
+        others = [parameter for parameter in self.parameters() if id(parameter) not in known]
+        groups = ((encoder, self.encoder.rate), (others, 1.0))
+        return [{"params": group, "lr": learning_rate * scale, "scale": scale} for group, scale in groups]
+
+    def parse(self, words: Sequence[str]) -> ParsedTree:
+        """Find the most probable tree of a sentence.
+
+        Args:
+            words: the words of the sentence; `dtg.text.split_words` splits a text.
+
+        Returns:
+            The tree and its log-probability.
+        """
+        return next(self.parse_all([words]))
+
+    def parse_all(self, sentences: Iterable[Sequence[str]]) -> Iterator[ParsedTree]:
+        """Find the most probable tree of each sentence.
+
+        Args:
+            sentences: the words of each; read as they are needed, about a thousand ahead.
+
+        Returns:
+            The trees in the order of the sentences.
+        """
+        return (trees[0] for trees in self.k_best_all(sentences, 1))
+
+    def k_best(self, words: Sequence[str], k: int) -> list[ParsedTree]:
+        """Find the k most probable trees of a sentence (n-best list).
+
+        Args:
+            words: the words of the sentence.
+            k: how many trees.
+
+        Returns:
+            Different trees, best first; all trees, where there are fewer than k.
+        """
+        return next(self.k_best_all([words], k))
+
+    def k_best_all(self, sentences: Iterable[Sequence[str]], k: int) -> Iterator[list[ParsedTree]]:
+        """Find the k most probable trees of each sentence; see `k_best` and `parse_all`."""
+        return self._in_batches(sentences, k, lambda distribution: distribution.k_best(k))
+
+    def sample(self, words: Sequence[str], k: int, generator: torch.Generator) -> list[ParsedTree]:
+        """Draw trees of a sentence independently.
+
+        Args:
+            words: the words of the sentence.
+            k: how many trees.
+            generator: the same state draws the same trees.
+
+        Returns:
+            k trees, some of which may be equal.
+        """
+        return next(self.sample_all([words], k, generator))
+
+    def sample_all(
+        self, sentences: Iterable[Sequence[str]], k: int, generator: torch.Generator
+    ) -> Iterator[list[ParsedTree]]:
+        """Draw k trees of each sentence independently; see `sample` and `parse_all`."""
+        return self._in_batches(sentences, k, lambda distribution: distribution.sample(k, generator))
+
+    def sample_without_replacement(self, words: Sequence[str], k: int, generator: torch.Generator) -> list[ParsedTree]:
+        """Draw different trees of a sentence, each from those not drawn yet.
+
+        Args:
+            words: the words of the sentence.
+            k: how many trees.
+            generator: the same state draws the same trees.
+
+        Returns:
+            Different trees in the order drawn; all trees, where there are fewer than k.
+        """
+        return next(self.sample_without_replacement_all([words], k, generator))
+
+    def sample_without_replacement_all(
+        self, sentences: Iterable[Sequence[str]], k: int, generator: torch.Generator
+    ) -> Iterator[list[ParsedTree]]:
+        """Draw k different trees of each sentence; see `sample_without_replacement` and `parse_all`."""
+        return self._in_batches(
+            sentences, k, lambda distribution: distribution.sample_without_replacement(k, generator)
+        )
+
+    def propose(self, words: Sequence[str], count: int, generator: torch.Generator) -> Draws:
+        """Draw trees without replacement for a language model to sum over, as a `dtg.scoring.proposal.Proposal`.
+
+        Args:
+            words: the words of the sentence.
+            count: how many trees.
+            generator: the same state draws the same trees.
+
+        Returns:
+            The trees with their log-probabilities under the parser.
+        """
+        drawn = self.sample_without_replacement(words, count, generator)
+        return Draws(
+            tuple(parsed.tree for parsed in drawn),
+            tuple(parsed.log_probability for parsed in drawn),
+            "without replacement",
+        )
+
+    def _in_batches(
+        self, sentences: Iterable[Sequence[str]], k: int, find: Callable[[TreeDistribution], list[list[ParsedTree]]]
+    ) -> Iterator[list[ParsedTree]]:
+        """Find trees batch by batch, a window of sentences at a time; give them in the order of the sentences."""
+        if self.training:
+            raise InputError("the parser is in training mode, where dropout is random. Call parser.eval() first.")
+        source = iter(sentences)
+        while window := [checked_words(words) for words in islice(source, max(1, min(WINDOW, WINDOW * 16 // k)))]:
+            found: dict[int, list[ParsedTree]] = {}
+            for indices in length_batches(window, k):
+                trees = find(self.distribution([window[index] for index in indices]))
+                found.update(zip(indices, trees, strict=True))
+            for index in range(len(window)):
+                yield found.pop(index)
+
+
+def length_batches(window: Sequence[Sequence[str]], k: int) -> Iterator[list[int]]:
+    """The indices of sentences, by length, as many together as the limits for words and k trees each allow; one at least."""
+    batch: list[int] = []
+    for index in sorted(range(len(window)), key=lambda index: len(window[index])):
+        longest = len(window[index])
+        if batch and ((len(batch) + 1) * longest > BATCH_WORDS or (len(batch) + 1) * k > BATCH_TREES):
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch

@@ -1,0 +1,95 @@
+"""Sentences that are to be parsed, from lines of text or CoNLL-U, and the CoNLL-U that is written once they are.
+
+Of CoNLL-U input, ids, words, tags, comments and what else stands there are kept; heads, labels and enhanced dependencies
+are not read, and may be missing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dtg.errors import DamagedFileError, FileError
+from dtg.io.text_files import check_is_file
+from dtg.tables.items import Item, Lines, OneText, sentence_of
+from dtg.text.sentence import Sentence
+from dtg.trees import DependencyTree, format_conllu
+from dtg.trees.conllu import COLUMNS, FORM, HEAD, SentenceProblem, read_source, sentence_blocks
+from dtg.trees.tree import Source
+
+DEPS, MISC = 8, 9
+OURS = re.compile(r"#\s*(tree|prob|log_prob)\s*=")  # comments that this module writes
+
+
+@dataclass(frozen=True, slots=True)
+class UnparsedSentence:
+    """Words, and everything else that is to be written beside them."""
+
+    words: tuple[str, ...]
+    source: Source
+
+
+def read_lines(lines: Lines | OneText, *, tokenized: bool) -> Iterator[Item[UnparsedSentence]]:
+    """A sentence from each line that is not empty; its `sent_id` is the line's number."""
+    for item in lines:
+        sentence = sentence_of(item.content, tokenized=tokenized)
+        comments = (f"# sent_id = {item.sentence_id}",)
+        unparsed = from_sentence(sentence, lines.name, item.sentence_id, comments)
+        yield Item(item.sentence_id, unparsed, item.written, item.position)
+
+
+def from_sentence(sentence: Sentence, path: str, line: int, comments: tuple[str, ...]) -> UnparsedSentence:
+    """A sentence of plain text; its text becomes one more comment."""
+    columns = []
+    for index, word in enumerate(sentence.words):
+        follows = index + 1 < len(sentence) and sentence.starts[index + 1] == sentence.ends[index]
+        columns.append((str(index + 1), word, *["_"] * (COLUMNS - 3), "SpaceAfter=No" if follows else "_"))
+    text = f"# text = {' '.join(sentence.text.split())}"
+    return UnparsedSentence(sentence.words, Source(path, line, line, (*comments, text), tuple(columns), ()))
+
+
+def read_unparsed_conllu(path: Path) -> Iterator[Item[UnparsedSentence]]:
+    """The sentences of a CoNLL-U file, gzipped or not."""
+    check_is_file(path)
+    for number, block in enumerate(sentence_blocks(path), start=1):
+        if block.damage is not None:
+            raise DamagedFileError(f"cannot read {path}, line {block.first_line + len(block.lines)}: {block.damage}")
+        source = read_block(str(path), number, block.first_line, block.lines)
+        words = tuple(fields[FORM] for fields in source.columns)
+        yield Item(number, UnparsedSentence(words, source), b"".join(block.lines))
+
+
+def read_block(path: str, sentence: int, first_line: int, block: list[bytes]) -> Source:
+    """One sentence's lines, without what a parser is to find out."""
+    try:
+        source, lines = read_source(path, sentence, first_line, block)
+    except SentenceProblem as problem:
+        raise FileError(f"cannot read {path}, line {problem.line}: {problem.reason}") from None
+    columns = list[tuple[str, ...]]()
+    for line, fields in zip(lines, source.columns, strict=True):
+        if not fields[FORM] or "\0" in fields[FORM]:
+            raise FileError(f"cannot read {path}, line {line}: the word is {fields[FORM]!r}, which no text has.")
+        columns.append((*fields[:HEAD], "_", "_", "_", *fields[DEPS + 1 :]))
+    comments = tuple(comment for comment in source.comments if not OURS.match(comment))
+    return replace(source, comments=comments, columns=tuple(columns))
+
+
+def parsed_conllu(
+    sentence: UnparsedSentence, tree: DependencyTree, log_probability: float, rank: int | None = None
+) -> str:
+    """The tree of a sentence as CoNLL-U, with its probability in comments.
+
+    Args:
+        sentence: what was parsed.
+        tree: its tree.
+        log_probability: of the tree, in nats.
+        rank: the tree's number in a list of several.
+    """
+    added = [f"# prob = {math.exp(log_probability):.6g}", f"# log_prob = {log_probability:.6f}"]
+    if rank is not None:
+        added.insert(0, f"# tree = {rank}")
+    source = replace(sentence.source, comments=(*sentence.source.comments, *added))
+    return format_conllu(replace(tree, source=source))

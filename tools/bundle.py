@@ -1,0 +1,32 @@
+"""Bundle a trained model or parser with the package: `python tools/bundle.py RUN/best dtg-mini`.
+
+The weights are written in half precision. CARD.md of the folder is written by hand, and kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import dtg
+from dtg.cli.info_trained import kind_of
+from dtg.io.saved import read_saved_config
+from dtg.pretrained import FOLDER
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("folder", type=Path, help="a trained model or parser")
+    options.add_argument("name", help="what it is found by")
+    given = options.parse_args()
+    out = FOLDER / given.name
+    missing = f"{given.folder} is not a model or a parser: it has no config.json."
+    is_parser = kind_of(read_saved_config(given.folder, missing), given.folder) == "parser"
+    load = dtg.load_parser if is_parser else dtg.load
+    load(given.folder).half().save(out)
+    for path in out.iterdir():
+        path.chmod(0o644)  # safetensors keeps what it writes to its owner
+
+
+if __name__ == "__main__":
+    main()
