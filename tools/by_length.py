@@ -34,7 +34,9 @@ def show(folder: Path, other: Path, lengths: list[int]) -> None:
         both = [[row for row in rows if low <= row["words"] < high] for rows in (ours, theirs)]
         for one in compare(*both) if all(both) else ():
             words = f"{low} to {high - 1} words"
-            print(f"{first.name} − {second.name}, by {one.by}, {words}: {one.shown} bits a word, {one.sentences:,} sentences")
+            print(
+                f"{first.name} − {second.name}, by {one.by}, {words}: {one.shown} bits a word, {one.sentences:,} sentences"
+            )
 
 
 if __name__ == "__main__":

@@ -15,10 +15,11 @@ import typer
 from dtg.cli.commands.evaluate_ppl import evaluate_ppl
 from dtg.errors import DtgError
 from dtg.language_model import LanguageModel
-from dtg.trees import projectivize, read_conllu
+from dtg.model import DecoderModel
+from dtg.scoring import tree_scores
+from dtg.trees import DependencyTree, projectivize, read_conllu
 from tests.cli.made import folder_with_models
 from tests.cli.test_evaluate_parser import GOLD
-from tests.cli.test_rerank import interrupt
 
 app = typer.Typer()
 app.command()(evaluate_ppl)
@@ -32,6 +33,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "text.txt").write_text("mice run\n\nthe cat\n")
     (folder / "empty.txt").write_text("\n")
     return folder
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> list[int]:
+    """Interrupt the model once, at this call; gives a list that grows by one each time that trees are scored."""
+    score, computed = tree_scores.score_trees, list[int]()
+
+    def interrupted(model: DecoderModel, trees: Sequence[DependencyTree], *more: Any) -> list[float]:
+        computed.append(len(trees))
+        if len(computed) == at:
+            raise KeyboardInterrupt
+        return score(model, trees, *more)
+
+    monkeypatch.setattr(tree_scores, "score_trees", interrupted)
+    return computed
 
 
 def ppl(made: Path, *options: str | Path, model: str = "model") -> None:

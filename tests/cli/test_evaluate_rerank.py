@@ -23,7 +23,7 @@ from dtg.tables.formats import read_rows
 from dtg.trees import read_conllu
 from tests.cli.made import folder_with_models
 from tests.cli.test_evaluate_parser import GOLD
-from tests.cli.test_rerank import interrupt
+from tests.cli.test_evaluate_ppl import interrupt
 
 FILES = ("results.json", "results.md", "sentences.csv", "settings.json")
 
@@ -66,7 +66,7 @@ def test_the_command(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found["without_punctuation"]["proposal"]["uas"] == alone["without_punctuation"]["uas"]
     chosen = [model.rerank(tree.words, parser).best().tree for tree in gold]
     right = sum(
-        a == b for tree, best in zip(gold, chosen, strict=True) for a, b in zip(tree.heads, best.heads, strict=True)
+        a == b for tree, best in zip(gold, chosen, strict=True) for a, b in zip(tree.key, best.key, strict=True)
     )
     assert found["all"]["reranked"]["uas"] == round(100 * right / 9, 2)
     assert found["all"]["oracle"]["uas"] == 88.89  # all trees are drawn, and gold has an arc that crosses

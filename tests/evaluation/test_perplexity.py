@@ -18,6 +18,8 @@ from dtg.evaluation.tasks.perplexity import Perplexity, measure, ticket
 from dtg.evaluation.tasks.perplexity_scores import CONVENTIONS, perplexity_table, summarize
 from dtg.evaluation.tasks.selection import choose as choose_items
 from dtg.language_model import LanguageModel
+from dtg.model import DecoderModel
+from dtg.scoring import tree_scores
 from dtg.scoring.proposal import Draws
 from dtg.scoring.reranking import sentence_generator
 from dtg.search.options import BeamOptions
@@ -110,16 +112,16 @@ def measured(model: LanguageModel, *by: By, proposal: Any = EVERY_TREE, **option
 def test_with_all_trees_everything_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """joint < proposal = estimate = beam = the sum over all trees, each of which is scored once."""
     model, scored = tiny("dtg"), list[int]()
-    score = LanguageModel.score
+    score = tree_scores.score_trees
 
-    def counted(self: LanguageModel, trees: Sequence[DependencyTree], *more: Any) -> list[float]:
+    def counted(model: DecoderModel, trees: Sequence[DependencyTree], *more: Any) -> list[float]:
         scored.append(len(trees))
-        return score(self, trees, *more)
+        return score(model, trees, *more)
 
-    monkeypatch.setattr(LanguageModel, "score", counted)
+    monkeypatch.setattr(tree_scores, "score_trees", counted)
     rows = measured(model, "joint", "proposal", "estimate", "beam")
     assert scored == [3, 7, 1, 2]
-    for row, tree, joint in zip(rows, TREES, score(model, TREES), strict=True):
+    for row, tree, joint in zip(rows, TREES, model.score(TREES), strict=True):
         exact = model.marginal(tree.words, "exact").log_probability
         assert row["log_joint"] == pytest.approx(joint, abs=1e-9)
         assert [row["log_proposal"], row["log_estimate"], row["log_beam"]] == pytest.approx([exact] * 3, abs=1e-9)
