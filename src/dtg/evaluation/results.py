@@ -23,7 +23,7 @@ from dtg.evaluation.contract import Content, Item, Metric, Tables, Task
 from dtg.evaluation.rendering import Block, as_html, as_markdown, as_text
 from dtg.evaluation.storage import SETTINGS
 from dtg.io.atomic import replacing
-from dtg.io.json_files import FORMAT_VERSION
+from dtg.io.json_files import FORMAT_VERSION, write_json
 from dtg.tables.columns import Column
 from dtg.tables.columns import Row as TableRow
 from dtg.tables.formats import Encoder, format_of, number_in, read_rows
@@ -186,10 +186,6 @@ def read_items(path: Path, columns: Sequence[Column]) -> list[Item]:
         return row[name] if issubclass(kind, str) else number_in(row, name, kind, where)
 
     return [{name: value(row, name, f"{path}, {where}") for name in row} for where, row in read_rows(path)]
-
-
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
 from dtg.errors import InputError
+from dtg.io.hashing import json_hash
 from dtg.trees import TreebankReport
 
 Item = TypeVar("Item")
@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 
 def content_hash(content: Any) -> str:
     """The sha256 of something that JSON can hold."""
-    return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+    return json_hash(content, ensure_ascii=False)
 
 
 def check_amount(limit: int | None, sample: int | None, share: float | None = None) -> None:
