@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from dtg.cli.commands.parse import checked_out, is_treebank, settings, write
 from dtg.cli.commands.train_parser import hold_out
-from dtg.cli.parse_wanted import Wanted
+from dtg.cli.sentences import is_treebank
+from dtg.cli.tables import Destination
+from dtg.cli.trees import TreeSelection, parser_sidecar, write_parsed
 from dtg.errors import InputError
 from dtg.parser import BiaffineParser, ParserConfig
 from dtg.parser.config import default_tables
@@ -83,29 +84,30 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     """Broken off in the third group, with half a tree at the end of the file."""
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{' '.join(tree.words)}\n" for tree in some_trees(80)))
-    loaded, wanted = BiaffineParser.load(parser), Wanted(None, 40, True, seed=1)
+    loaded, wanted = BiaffineParser.load(parser), TreeSelection(None, 40, True, seed=1)
     whole, parts = tmp_path / "whole.conllu", tmp_path / "parts.conllu"
 
-    def run(out: Path, existing: Existing, wanted: Wanted = wanted, break_after: int | None = None) -> None:
+    def run(out: Path, existing: Existing, wanted: TreeSelection = wanted, break_after: int | None = None) -> None:
         def items() -> Iterator[Item[UnparsedSentence]]:
             for count, item in enumerate(read_lines(Lines.of_file(text), tokenized=True)):
                 if count == break_after:
                     raise KeyboardInterrupt
                 yield item
 
-        write(items(), loaded, wanted, out, existing, settings("text", parser, wanted, True, "cpu"))
+        sidecar = parser_sidecar("text", parser, wanted.settings, "cpu")
+        write_parsed(items(), None, loaded, wanted, Destination(out, "jsonl", existing), sidecar)
 
     run(whole, "error")
     with pytest.raises(KeyboardInterrupt):
         run(parts, "error", break_after=2 * wanted.group + 5)
-    assert "is not finished. The same command with --resume goes on." in capsys.readouterr().err
+    assert "is not finished. The same command with --resume resumes it." in capsys.readouterr().err
     assert 0 < parts.stat().st_size < whole.stat().st_size
     with parts.open("a") as file:
         file.write("1\thalf a li")
     run(parts, "resume")
     assert parts.read_bytes() == whole.read_bytes()
     with pytest.raises(InputError, match="sample is 7, and was 40"):
-        run(parts, "resume", Wanted(None, 7, True, seed=1))
+        run(parts, "resume", TreeSelection(None, 7, True, seed=1))
     of_each = dict[str, list[tuple[int, ...]]]()
     for tree in read_conllu(parts):
         of_each.setdefault(comments(tree)["sent_id"], []).append(tree.heads)
@@ -121,16 +123,16 @@ def test_mistakes(parser: Path, tmp_path: Path) -> None:
 
 
 def test_options_that_do_not_fit(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--nbest lists the best trees and --sample draws"):
-        Wanted(3, 3, False, 0)
-    with pytest.raises(InputError, match="say how many with --sample K"):
-        Wanted(None, None, True, 0)
+    with pytest.raises(InputError, match="--nbest lists the best trees and --sample-trees draws"):
+        TreeSelection(3, 3, False, 0)
+    with pytest.raises(InputError, match="say how many with --sample-trees K"):
+        TreeSelection(None, None, True, 0)
     with pytest.raises(InputError, match="give one of them"):
-        checked_out(tmp_path / "a", resume=True, overwrite=True)
+        Destination.of_trees(tmp_path / "a", resume=True, overwrite=True)
     with pytest.raises(InputError, match="name it with --out FILE"):
-        checked_out(None, resume=True, overwrite=False)
+        Destination.of_trees(None, resume=True, overwrite=False)
     with pytest.raises(InputError, match=r"Leave \.gz off"):
-        checked_out(tmp_path / "a.conllu.gz", resume=False, overwrite=False)
+        Destination.of_trees(tmp_path / "a.conllu.gz", resume=False, overwrite=False)
     assert is_treebank("a.conllu.gz") and not is_treebank("I like a.conllu") and not is_treebank("a.txt")
 
 
@@ -155,7 +157,7 @@ def test_a_parser_is_trained_suspended_and_resumed(tmp_path: Path) -> None:
     )
     options = ["train-parser", tmp_path / "train.conllu", "--out", tmp_path / "run", "--config", config, "--threads", 1]
     done = dtg(*map(str, options), "--max-minutes", "0")
-    assert "suspended after step 1 of 11. The same command with --resume goes on." in done.stdout
+    assert "suspended after step 1 of 11. The same command with --resume resumes it." in done.stdout
     assert "of 46 sentences, 2 are kept for dev" in done.stderr and "lifted 1 arc in 1 sentence" in done.stderr
     done = dtg(*map(str, options), "--resume")
     assert "finished after step 11" in done.stdout and "nats per word" in done.stdout

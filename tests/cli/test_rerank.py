@@ -125,7 +125,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     computed = interrupt(monkeypatch, at=12)
     parts = tmp_path / "parts.conllu"
     rerank(made, tmp_path / "text.txt", "--out", parts)
-    assert "parts.conllu is not finished. The same command with --resume goes on." in capsys.readouterr().err
+    assert "parts.conllu is not finished. The same command with --resume resumes it." in capsys.readouterr().err
     assert len(list(read_conllu(parts))) == 11
     rerank(made, tmp_path / "text.txt", "--out", parts, "--resume")
     assert parts.read_bytes() == (tmp_path / "whole.conllu").read_bytes()

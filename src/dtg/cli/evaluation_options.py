@@ -13,7 +13,7 @@ import typer
 
 from dtg import __version__
 from dtg.cli.interrupts import interruptible
-from dtg.cli.tables import load_model, model_folder
+from dtg.cli.loading import load_model, model_folder
 from dtg.errors import InputError
 from dtg.evaluation.processes import Processes, joined
 from dtg.evaluation.work import Group, Store, do

@@ -11,8 +11,7 @@ from types import TracebackType
 
 import typer
 
-from dtg.cli.progress_bar import ProgressBar
-from dtg.cli.training_progress import clock
+from dtg.cli.progress import ProgressBar, clock
 from dtg.evaluation.processes import Processes
 from dtg.evaluation.work import Watcher
 from dtg.io.messages import pluralize

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dtg.cli.tables import load_model
+from dtg.cli.loading import load_model
 from dtg.errors import DtgError, InputError, MissingExtraError
 from dtg.language_model import LanguageModel
 from dtg.scoring.surprisal import SentenceSurprisal

@@ -12,9 +12,9 @@ from dtg.cli.commands.evaluate_blimp import evaluate_blimp
 from dtg.cli.commands.evaluate_ppl import evaluate_ppl
 from dtg.cli.commands.evaluate_rerank import evaluate_rerank
 from dtg.cli.commands.evaluate_sg import evaluate_sg
-from dtg.cli.commands.parse import ParserOption, load_parser, parser_folder
-from dtg.cli.options import JsonOption, RootsChoice, RootsOption, SkipInvalidOption, tell, with_progress
-from dtg.cli.table_options import DeviceOption
+from dtg.cli.loading import load_parser, parser_folder
+from dtg.cli.options import DeviceOption, JsonOption, ParserOption, RootsOption, SkipInvalidOption
+from dtg.cli.progress import show_changes, with_progress
 from dtg.io.json_files import FORMAT_VERSION
 from dtg.io.messages import pluralize
 from dtg.trees import TreebankReport, read_conllu
@@ -37,7 +37,7 @@ def evaluate_parser(
     nbest: Annotated[
         int, typer.Option(min=1, help="Also score the best tree among the parser's so many; 1 for none.")
     ] = 10,
-    roots: RootsOption = RootsChoice.error,
+    roots: RootsOption = "error",
     skip_invalid: SkipInvalidOption = False,
     as_json: JsonOption = False,
     device: DeviceOption = "cpu",
@@ -49,14 +49,14 @@ def evaluate_parser(
     Gold trees are compared as they are: crossing arcs are not lifted. Labels count with their subtypes.
     """
     report = TreebankReport()
-    streams = [read_conllu(path, roots=roots.policy, skip_invalid=skip_invalid, report=report) for path in gold]
+    streams = [read_conllu(path, roots=roots, skip_invalid=skip_invalid, report=report) for path in gold]
     folder = parser_folder(parser)
     found = load_parser(folder, device)
     from dtg.parser.evaluation import evaluate as measure
 
     trees = with_progress((tree for stream in streams for tree in stream), report, "parsing")
     scores = measure(found, trees, nbest)
-    tell(report)
+    show_changes(report)
     if as_json:
         content = {"format_version": FORMAT_VERSION, "files": [str(path) for path in gold], "parser": str(folder)}
         typer.echo(json.dumps({**content, **scores.as_dict()}, ensure_ascii=False))

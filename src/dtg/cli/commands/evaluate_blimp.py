@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dtg import pretrained
-from dtg.cli.commands.rerank import TreesOption, identity
 from dtg.cli.evaluation_options import (
     AgainstOption,
     EvaluatedModel,
@@ -23,8 +22,8 @@ from dtg.cli.evaluation_options import (
     other_name,
     tell_files,
 )
-from dtg.cli.proposals import ProposalOption, open_proposal, tell_changes
-from dtg.cli.table_options import BeamOption, DeviceOption, ModelOption, WordBeamOption
+from dtg.cli.loading import open_proposal, proposal_identity, show_repairs
+from dtg.cli.options import BeamOption, DeviceOption, ModelOption, ProposalOption, TreesOption, WordBeamOption
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
 
@@ -91,7 +90,7 @@ def evaluate_blimp(
     if rows is None:
         return
     if method.proposal is not None:
-        tell_changes(method.proposal)
+        show_repairs(method.proposal)
     scored = scored_pairs(pairs, rows)
     comparisons: list[Comparison] = []
     if other is not None and against is not None:
@@ -148,7 +147,7 @@ class Method:
             return cls(title, settings, by_beam(evaluated.model, beam, kept), together)
         name = parser or pretrained.PARSER
         proposal = open_proposal(name, evaluated.device)
-        settings = {"by": "trees", "trees": trees, "seed": seed, "proposal": identity(name)}
+        settings = {"by": "trees", "trees": trees, "seed": seed, "proposal": proposal_identity(name)}
         title = f"{pluralize(trees, 'tree')} of {name} (lower bound)"
         return cls(title, settings, by_trees(evaluated.model, proposal, trees, seed), PAIRS_TOGETHER, proposal)
 

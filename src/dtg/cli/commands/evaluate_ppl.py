@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dtg import pretrained
-from dtg.cli.commands.rerank import TreesOption, identity
 from dtg.cli.evaluation_options import (
     AgainstOption,
     EvaluatedModel,
@@ -21,9 +20,19 @@ from dtg.cli.evaluation_options import (
     details,
     other_name,
 )
-from dtg.cli.options import RootsChoice, RootsOption, SkipInvalidOption, tell
-from dtg.cli.proposals import ProposalOption, open_proposal, tell_changes
-from dtg.cli.table_options import BeamOption, DeviceOption, ModelOption, TokenizedOption, WordBeamOption
+from dtg.cli.loading import open_proposal, proposal_identity, show_repairs
+from dtg.cli.options import (
+    BeamOption,
+    DeviceOption,
+    ModelOption,
+    ProposalOption,
+    RootsOption,
+    SkipInvalidOption,
+    TokenizedOption,
+    TreesOption,
+    WordBeamOption,
+)
+from dtg.cli.progress import show_changes
 from dtg.errors import InputError
 from dtg.trees import TreebankReport, read_conllu
 
@@ -59,7 +68,7 @@ def evaluate_ppl(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Which sentences --sample chooses, and which trees --parser.")] = 0,
     tokenized: TokenizedOption = False,
-    roots: RootsOption = RootsChoice.error,
+    roots: RootsOption = "error",
     skip_invalid: SkipInvalidOption = False,
     against: AgainstOption = None,
     out: ResultsOption = None,
@@ -90,7 +99,7 @@ def evaluate_ppl(
 
     report, lines = TreebankReport(), None
     if conllu is not None:
-        every = from_treebank(read_conllu(conllu, roots=roots.policy, skip_invalid=skip_invalid, report=report))
+        every = from_treebank(read_conllu(conllu, roots=roots, skip_invalid=skip_invalid, report=report))
     else:
         assert text is not None
         lines = lines_of(text)
@@ -124,11 +133,11 @@ def evaluate_ppl(
     rows = computed(groups, lambda group: measure(evaluated.model, group, how), settings, out)
     if rows is None:
         return
-    tell(report)
+    show_changes(report)
     if lines is not None:
         tell_empty(lines)
     if proposal is not None:
-        tell_changes(proposal)
+        show_repairs(proposal)
     further = (*details(options, proposal_from), *kinds.lines())
     compared = None
     if other is not None and against is not None:
@@ -147,7 +156,7 @@ def method(how: Measuring, proposal: str | None) -> dict[str, Any]:
     """What decides the numbers of a sentence."""
     settings: dict[str, Any] = {"by": list(how.by)}
     if proposal is not None:
-        settings |= {"trees": how.trees, "proposal": identity(proposal)}
+        settings |= {"trees": how.trees, "proposal": proposal_identity(proposal)}
     if "beam" in how.by:
         settings |= {"beam": how.beam.beam, "word_beam": how.beam.words_kept}
     return settings

@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dtg import pretrained
-from dtg.cli.commands.rerank import DrawSeedOption, TreesOption, WeightOption, identity
 from dtg.cli.evaluation_options import EvaluatedModel, NameOption, ResultsOption, computed, content_hash, details
-from dtg.cli.options import JsonOption, RootsChoice, RootsOption, SkipInvalidOption, tell
-from dtg.cli.proposals import ProposalOption, open_proposal, tell_changes
-from dtg.cli.table_options import DeviceOption, ModelOption
+from dtg.cli.loading import open_proposal, proposal_identity, show_repairs
+from dtg.cli.options import (
+    DeviceOption,
+    JsonOption,
+    ModelOption,
+    ProposalOption,
+    RootsOption,
+    SeedOption,
+    SkipInvalidOption,
+    TreesOption,
+    WeightOption,
+)
+from dtg.cli.progress import show_changes
 from dtg.errors import InputError
 from dtg.trees import DependencyTree, TreebankReport, read_conllu
 
@@ -31,8 +40,8 @@ def evaluate_rerank(
     trees: TreesOption = 300,
     weight: WeightOption = 0.0,
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many sentences only.")] = None,
-    seed: DrawSeedOption = 0,
-    roots: RootsOption = RootsChoice.error,
+    seed: SeedOption = 0,
+    roots: RootsOption = "error",
     skip_invalid: SkipInvalidOption = False,
     out: ResultsOption = None,
     name: NameOption = None,
@@ -51,7 +60,7 @@ def evaluate_rerank(
     from dtg.scoring.reranking import check_has_trees
 
     report = TreebankReport()
-    sentences = list(islice(read_conllu(gold, roots=roots.policy, skip_invalid=skip_invalid, report=report), limit))
+    sentences = list(islice(read_conllu(gold, roots=roots, skip_invalid=skip_invalid, report=report), limit))
     if not sentences:
         raise InputError(f"{gold} has no sentences.")
     evaluated = EvaluatedModel.of(model, device, name)
@@ -62,7 +71,7 @@ def evaluate_rerank(
         **({"limit": limit} if limit else {}),
         "seed": seed,
         "trees": trees,
-        "proposal": identity(proposal_from),
+        "proposal": proposal_identity(proposal_from),
         "weight": weight,
         "constrained": evaluated.model.config.constrained,
     }
@@ -75,8 +84,8 @@ def evaluate_rerank(
     rows = computed(sentences, row, settings, out)  # each by itself: a model is given the trees of one at a time
     if rows is None:
         return
-    tell(report)
-    tell_changes(proposal)
+    show_changes(report)
+    show_repairs(proposal)
     counted = [RerankedSentence(**one) for one in rows]
     weighted = [f"weight: log q of the proposal counts {weight:g} beside log p."] if weight else []
     further = (*details(options, proposal_from), *weighted)

@@ -22,10 +22,11 @@ from dtg.cli.evaluation_options import (
     other_name,
     tell_files,
 )
+from dtg.cli.options import BeamOption, DeviceOption, ModelOption, WordBeamOption
 from dtg.cli.sg_scores import show_scores
-from dtg.cli.table_options import BaseChoice, BeamOption, DeviceOption, ModelOption, WordBeamOption
 from dtg.errors import InputError, UnknownNameError
 from dtg.io.messages import pluralize
+from dtg.tables.columns import Base
 
 if TYPE_CHECKING:
     from dtg.evaluation.sg import Comparison, Rule, Suite
@@ -55,7 +56,7 @@ def evaluate_sg(
         Path | None, typer.Option(help="Score this table of surprisals instead of a --model.", metavar="FILE")
     ] = None,
     base: Annotated[
-        BaseChoice | None, typer.Option(help="Logarithms of --surprisals, where no FILE.meta.json says it: 2 or e.")
+        Base | None, typer.Option(help="Logarithms of --surprisals, where no FILE.meta.json says it: 2 or e.")
     ] = None,
     sentences: Annotated[
         Path | None, typer.Option(help="Write the sentences (.csv, .tsv, .jsonl, .txt) and stop.", metavar="FILE")
@@ -123,7 +124,7 @@ class Known:
     words: Sequence[SurprisedSentence] = ()
 
 
-def check_options(model: Path | None, surprisals: Path | None, sentences: Path | None, base: BaseChoice | None) -> None:
+def check_options(model: Path | None, surprisals: Path | None, sentences: Path | None, base: Base | None) -> None:
     """Raise unless one thing is asked for."""
     if sentences is not None and (model is not None or surprisals is not None):
         raise InputError("--sentences FILE writes the sentences and stops; leave --model and --surprisals out.")
@@ -193,7 +194,7 @@ def by_model(
 
 
 def from_table(
-    suites: Sequence[Suite], path: Path, base: BaseChoice | None, name: str | None, out: Path | None
+    suites: Sequence[Suite], path: Path, base: Base | None, name: str | None, out: Path | None
 ) -> Known | None:
     """What a table says of every token; None in any process but the main one."""
     from dtg.evaluation.processes import joined
@@ -204,7 +205,7 @@ def from_table(
     with joined() as processes:
         if not processes.is_main:
             return None
-    found = import_surprisals(path, suites, base=None if base is None else base.base)
+    found = import_surprisals(path, suites, base=base)
     settings = {
         "command": "evaluate sg --surprisals",
         "dtg": __version__,
