@@ -6,7 +6,9 @@ It owns a `DecoderModel` and delegates to `dtg.search` and `dtg.scoring`; `dtg.l
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -16,6 +18,8 @@ from dtg.errors import InputError
 from dtg.families import ArcRepresentation, Family
 from dtg.model.config import HeadName, ModelConfig
 from dtg.model.model import DecoderModel
+from dtg.scoring.columns import Per
+from dtg.scoring.frames import surprisal_table
 from dtg.scoring.marginal import Marginal
 from dtg.scoring.marginals import How, marginalize
 from dtg.scoring.proposal import Proposal
@@ -28,10 +32,14 @@ from dtg.search.generation import GeneratedSentence, generate_sentences
 from dtg.search.options import BeamOptions
 from dtg.search.sampling import Sampling
 from dtg.search.state import BeamState, ScoredTree
+from dtg.tables.columns import Base
 from dtg.text.sentence import GivenSentence, as_sentence
 from dtg.text.tokenizer import Tokenizer
 from dtg.transitions.rules import Derivations
 from dtg.trees.kinds import Tree
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class LanguageModel:
@@ -240,6 +248,33 @@ class LanguageModel:
             constrained=constrained,
         )
         return surprisal_stream(self.decoder_model, sentences, options, ends)
+
+    def surprisal_table(
+        self,
+        frame: pandas.DataFrame,
+        column: str = "sentence",
+        beam: int = 300,
+        *,
+        word_beam: int | None = None,
+        base: Base = "e",
+        per: Per = "word",
+        end: bool = False,
+    ) -> pandas.DataFrame:
+        """Surprisals of the sentences in a column of a frame, as `dtg surprisal FILE --column NAME` writes them.
+
+        Args:
+            frame: a row for each sentence.
+            column: where the sentences are: texts, which are split into words, or sequences of words.
+            beam: and `word_beam`: see `LanguageModel`.
+            base: "e" gives nats, "2" bits; the column `unit` says which.
+            per: a row for each word, or for each whitespace-separated word.
+            end: a row for `<END>`, too.
+
+        Returns:
+            A row for each word: surprisal and what goes with it, `model`, `unit`, `beam`, and the columns of the frame.
+        """
+        stream = partial(self.surprisal_stream, beam=beam, word_beam=word_beam)
+        return surprisal_table(frame, column, stream, name=self.name, beam=beam, base=base, per=per, end=end)
 
     def generate(
         self,
