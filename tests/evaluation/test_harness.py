@@ -13,7 +13,6 @@ from typing import Any
 
 import lm_eval
 import pytest
-from dtg.scoring.scorer import Scorer
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import CachingLM
 from lm_eval.tasks import TaskManager
@@ -21,6 +20,7 @@ from lm_eval.tasks import TaskManager
 from dtg.errors import InputError
 from dtg.evaluation.harness import HarnessModel, main
 from dtg.model import DecoderModel
+from dtg.scoring.scorer import Scorer
 from tests.scoring.test_marginal import tiny
 from tests.scoring.test_scorer import total
 

@@ -11,11 +11,11 @@ from typing import Any, cast
 
 import pytest
 import torch
-from dtg.scoring.marginalize import AUTO_LONGEST, marginalize
 
 from dtg.errors import InputError, NonProjectiveError, TooFarError, UnknownNameError
 from dtg.model import DecoderModel, ModelConfig
 from dtg.scoring.marginal import Marginal
+from dtg.scoring.marginalize import AUTO_LONGEST, marginalize
 from dtg.scoring.proposal import Drawn, Draws
 from dtg.text import Tokenizer
 from dtg.trees import DependencyTree

@@ -7,9 +7,9 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from dtg.scoring.one_pass import passes, read_all
 
 from dtg.scoring import one_pass
+from dtg.scoring.one_pass import passes, read_all
 from dtg.scoring.surprisals import figures_of
 from dtg.search.beam_search import Search
 from dtg.search.options import BeamOptions

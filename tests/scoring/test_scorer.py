@@ -10,11 +10,11 @@ from typing import Any, cast
 import numpy as np
 import pytest
 import torch
-from dtg.scoring.marginalize import marginalize
-from dtg.scoring.scorer import Scorer
 
 from dtg.errors import InputError
 from dtg.model import DecoderModel
+from dtg.scoring.marginalize import marginalize
+from dtg.scoring.scorer import Scorer
 from tests.scoring.test_marginal import SENTENCE, tiny
 
 

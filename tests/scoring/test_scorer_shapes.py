@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 import torch
-from dtg.scoring.scorer import Scorer
 from tokenizers import Tokenizer as FastTokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
@@ -23,6 +22,7 @@ from transformers import PreTrainedTokenizerFast
 from transformers.modeling_outputs import CausalLMOutput
 
 from dtg.model.heads import END, GENERATE
+from dtg.scoring.scorer import Scorer
 from dtg.search.evaluator import Evaluator
 from dtg.search.options import BeamOptions
 from tests.scoring.test_marginal import tiny, tokenizer
