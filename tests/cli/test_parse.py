@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from dtg import load, load_parser
 from dtg.cli.commands.train_parser import hold_out
 from dtg.cli.sentences import is_treebank
 from dtg.cli.tables import Destination
-from dtg.cli.trees import TreeSelection, parser_sidecar, write_parsed
+from dtg.cli.trees import ParserTrees, TreeSelection, parser_sidecar, write_parsed
 from dtg.errors import InputError
 from dtg.parser import BiaffineParser, ParserConfig
 from dtg.parser.config import default_tables
@@ -61,7 +62,7 @@ def test_a_text_becomes_a_treebank(parser: Path, tmp_path: Path) -> None:
     for tree, parsed in zip(trees, loaded.parse_all(tree.words for tree in trees), strict=True):
         assert tree == parsed.tree
         assert float(comments(tree)["prob"]) == pytest.approx(parsed.probability, rel=1e-4)
-    assert trees[0].source is not None and [fields[9] for fields in trees[0].source.columns][2] == "SpaceAfter=No"
+    assert trees[0].source is not None and trees[0].source.columns[2][9].endswith("|SpaceAfter=No")
     assert "exists. Pass --resume" in dtg("parse", "a b", "--parser", parser, "--out", out, code=1).stderr
 
 
@@ -75,7 +76,8 @@ def test_conllu_keeps_what_it_has(parser: Path, tmp_path: Path) -> None:
     assert comments(first)["sent_id"] == "first" and done.stdout.count("# prob =") == 2
     lines = done.stdout.splitlines()
     assert lines[4] == "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_" and lines[7].startswith("2.1\tvu")
-    assert lines[6].startswith("2\tle\tle\tDET\t_\t_\t") and lines[6].endswith("\t_\tSpaceAfter=No")
+    assert lines[6].startswith("2\tle\tle\tDET\t_\t_\t") and lines[6].endswith("|SpaceAfter=No")
+    assert "\t_\tConfidence=" in lines[6]
 
 
 def test_an_interrupted_run_goes_on_to_the_same_bytes(
@@ -95,7 +97,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
                 yield item
 
         sidecar = parser_sidecar("text", parser, wanted.settings, "cpu")
-        write_parsed(items(), None, loaded, wanted, Destination(out, "jsonl", existing), sidecar)
+        write_parsed(items(), None, ParserTrees(loaded, wanted), Destination(out, "jsonl", existing), sidecar)
 
     run(whole, "error")
     with pytest.raises(KeyboardInterrupt):
@@ -169,3 +171,49 @@ def test_a_parser_is_trained_suspended_and_resumed(tmp_path: Path) -> None:
 def test_too_few_sentences_to_hold_some_out() -> None:
     with pytest.raises(InputError, match="Pass --dev FILE"):
         hold_out(some_trees(19))
+
+
+def test_tags_and_confidences(tmp_path: Path) -> None:
+    """The bundled parser: UPOS where there is none, and the marginal probability of each arc."""
+    done = dtg("parse", "The dog barks.")
+    (tmp_path / "out.conllu").write_text(done.stdout)
+    (tree,) = read_conllu(tmp_path / "out.conllu")
+    assert tree.source is not None
+    assert [fields[3] for fields in tree.source.columns][:2] == ["DET", "NOUN"]
+    shares = [float(fields[9].split("|")[0].removeprefix("Confidence=")) for fields in tree.source.columns]
+    parsed = load_parser().parse("The dog barks.", annotate=True)
+    assert parsed.tree == tree and parsed.arc_probabilities == pytest.approx(shares, abs=1e-4)
+    assert all(parsed.probability - 1e-4 <= share <= 1 for share in shares)
+    text = (tmp_path / "out.conllu").read_text().replace("NOUN", "PROPN")
+    (tmp_path / "given.conllu").write_text(text)
+    again = dtg("parse", tmp_path / "given.conllu").stdout
+    assert "PROPN" in again and again.count("Confidence=") == 4
+
+
+def test_trees_are_drawn(tmp_path: Path) -> None:
+    shown = dtg("parse", "The dog barks.", "--draw").stdout
+    assert "► 1 The    det" in shown and "p = 0." in shown and "# prob" not in shown
+    picture = tmp_path / "tree.svg"
+    done = dtg("parse", "The dog barks.", "--draw", picture)
+    assert f"drew {picture}" in done.stderr and picture.read_text().startswith("<?xml")
+    assert "leave out --out" in dtg("parse", "a", "--draw", "--out", tmp_path / "x.conllu", code=1).stderr
+    assert "is for one tree" in dtg("parse", "The dog.", "--nbest", "2", "--draw", picture, code=1).stderr
+
+
+def test_the_best_trees_of_a_language_model(tmp_path: Path) -> None:
+    out = tmp_path / "out.conllu"
+    dtg("parse", "The dog barks.", "--by", "model", "--beam", "20", "--nbest", "2", "--out", out)
+    first, second = read_conllu(out)
+    assert first.heads != second.heads and comments(second)["tree"] == "2"
+    assert float(comments(first)["log_joint"]) > float(comments(second)["log_joint"])
+    best = load("dtg-mini").parse("The dog barks.", beam=20)
+    assert isinstance(best.tree, DependencyTree) and best.tree.heads == first.heads
+    assert float(comments(first)["log_joint"]) == pytest.approx(best.log_probability, abs=1e-4)
+    assert "--parser is for --by parser" in dtg("parse", "a", "--by", "model", "--parser", "x", code=1).stderr
+    assert "without trees" in dtg("parse", "a", "--by", "model", "--model", "txl-mini", code=1).stderr
+
+
+def test_what_was_called_sample_still_answers(parser: Path) -> None:
+    now = dtg("parse", "a b c", "--parser", parser, "--sample-trees", "2", "--seed", "3")
+    before = dtg("parse", "a b c", "--parser", parser, "--sample", "2", "--seed", "3")
+    assert now.stdout == before.stdout and "--sample is called --sample-trees now; it still works." in before.stderr

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from dtg import pretrained
+from dtg.io.pictures import SUFFIXES
 from dtg.tables.columns import Base
 from dtg.tables.formats import Format
 from dtg.trees.conllu import Roots
@@ -101,6 +103,13 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Resume the --out of an interrupted run.")]
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace --out if it exists.")]
 
+DrawOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="Draw trees on the terminal instead; with a FILE (.svg, .png, .pdf), one there.", metavar="[FILE]"
+    ),
+]
+
 # How training runs.
 ResumeRunOption = Annotated[bool, typer.Option("--resume", help="Resume the run in --out from its last checkpoint.")]
 MaxMinutesOption = Annotated[
@@ -110,6 +119,18 @@ PrecisionOption = Annotated[Precision, typer.Option(help="Mixed precision.")]
 ThreadsOption = Annotated[
     int | None, typer.Option(min=1, help="CPU threads; a run is repeated to the bit on the same number.")
 ]
+
+
+class DrawCommand(TyperCommand):
+    """A command with `DrawOption`: `--draw` may stand alone (on the terminal) or before the name of a picture."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = list[str]()
+        for place, arg in enumerate(args):
+            given.append(arg)
+            if arg == "--draw" and not (args[place + 1 : place + 2] or [""])[0].lower().endswith(SUFFIXES):
+                given.append("-")
+        return super().parse_args(ctx, given)
 
 
 def note_renamed(old: str, new: str) -> None:

@@ -17,7 +17,7 @@ from dtg.cli.commands.train_parser import HELD_OUT
 from dtg.cli.loading import load_parser, provenance
 from dtg.cli.sentences import is_treebank
 from dtg.cli.tables import Destination
-from dtg.cli.trees import TreeSelection, write_parsed
+from dtg.cli.trees import ParserTrees, TreeSelection, write_parsed
 from dtg.errors import CorpusError, InputError
 from dtg.io.settings import changes
 
@@ -107,7 +107,8 @@ class TextParsing:
                 )
         to = Destination(path, "jsonl", "resume")
         again = "The same command resumes it."
-        write_parsed(iter(texts), texts.size, parser, TreeSelection(), to, sidecar, again)
+        trees = ParserTrees(parser, TreeSelection(), annotate=False)
+        write_parsed(iter(texts), texts.size, trees, to, sidecar, again)
         if part is not None and part.held_out and not read_sidecar(sidecar_path(path)).progress.sentences:
             raise InputError("the text is too short to keep a part of it for dev. Pass --dev FILE.")
         return ParsedText(path, texts.skipped)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dtg.cli.options import BEAM, BeamOption, DeviceOption, ModelOption, OverwriteOption, SeedOption
+from dtg.cli.options import BEAM, BeamOption, DeviceOption, DrawOption, ModelOption, OverwriteOption, SeedOption
+from dtg.cli.trees import ON_TERMINAL, check_draw, draw_files
 from dtg.errors import InputError
 from dtg.io.atomic import replacing
 
@@ -33,7 +34,7 @@ def generate(
         int, typer.Option(min=1, help="Let sentences have no more words; their trees then close.")
     ] = 60,
     seed: SeedOption = 0,
-    draw: Annotated[bool, typer.Option("--draw", help="Draw the trees instead of printing CoNLL-U.")] = False,
+    draw: DrawOption = None,
     out: Annotated[Path | None, typer.Option(help="Write to a file instead.", metavar="FILE")] = None,
     overwrite: OverwriteOption = False,
     beam: BeamOption = BEAM,
@@ -47,6 +48,9 @@ def generate(
 
     --beam is for the prompt, whose parse is drawn too.
     """
+    check_draw(draw or [], out)
+    if len(draw or []) > (ON_TERMINAL in (draw or [])) and count > 1:
+        raise InputError("--draw FILE is for one sentence; --draw alone draws all of them on the terminal.")
     if out is not None and out.exists() and not overwrite:
         raise InputError(f"{out} exists. Pass --overwrite to replace it, or write to another file.")
     from dtg.cli.loading import load_model, model_folder
@@ -65,7 +69,9 @@ def generate(
     )
     if out is None:
         for sentence in sentences:
-            typer.echo(written(sentence, draw=draw), nl=False)
+            typer.echo(written(sentence, draw=bool(draw)), nl=False)
+            if sentence.tree is not None:
+                draw_files(sentence.tree, draw or [])
         return
     with (
         ProgressBar(count) as progress,
@@ -73,7 +79,7 @@ def generate(
         temporary.open("w", encoding="utf-8") as file,
     ):
         for number, sentence in enumerate(sentences, start=1):
-            file.write(written(sentence, draw=draw))
+            file.write(written(sentence, draw=False))
             progress.bar.update(progress.task, completed=number, description=f"sentence {number:,} of {count:,}")
 
 

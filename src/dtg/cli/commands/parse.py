@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from dtg.cli.options import (
+    BEAM,
+    BeamOption,
     DeviceOption,
+    DrawOption,
     LimitOption,
+    ModelOption,
     OverwriteOption,
     ParserOption,
     ResumeOption,
     SeedOption,
     TokenizedOption,
     TreesOutOption,
+    WordBeamOption,
     note_renamed,
 )
 from dtg.cli.tables import Destination
-from dtg.cli.trees import TreeSelection, parser_sidecar, write_parsed
+from dtg.cli.trees import (
+    ModelTrees,
+    ParserTrees,
+    TreeSelection,
+    check_draw,
+    draw_parsed,
+    model_sidecar,
+    parser_sidecar,
+    write_parsed,
+)
+from dtg.errors import InputError
 
 SourceArgument = Annotated[
     str,
@@ -31,6 +46,13 @@ SourceArgument = Annotated[
 def parse(
     source: SourceArgument,
     parser: ParserOption = None,
+    by: Annotated[
+        Literal["parser", "model"],
+        typer.Option(help="Trees of a parser, or the best of a language model's own search."),
+    ] = "parser",
+    model: ModelOption = None,
+    beam: BeamOption = BEAM,
+    word_beam: WordBeamOption = None,
     nbest: Annotated[
         int | None, typer.Option(min=1, help="Number of best trees per sentence (n-best list).", metavar="K")
     ] = None,
@@ -42,6 +64,7 @@ def parse(
         bool, typer.Option("--without-replacement", help="Draw no tree of a sentence twice.")
     ] = False,
     seed: SeedOption = 0,
+    draw: DrawOption = None,
     out: TreesOutOption = None,
     tokenized: TokenizedOption = False,
     limit: LimitOption = None,
@@ -49,27 +72,37 @@ def parse(
     overwrite: OverwriteOption = False,
     device: DeviceOption = "auto",
 ) -> None:
-    """Parse sentences; what comes out is CoNLL-U, with the probability of each tree (# prob).
+    """Parse sentences. The output is CoNLL-U, with the probability of each tree (# prob) and arc (Confidence in MISC).
 
-    dtg parse "The dog barks."
+    dtg parse "The dog barks." --draw
 
     dtg parse corpus.txt --parser runs/parser/best --out corpus.conllu
 
-    dtg parse corpus.txt --parser runs/parser/best --sample-trees 300 --without-replacement --out proposals.conllu
+    dtg parse corpus.txt --sample-trees 300 --without-replacement --out proposals.conllu
 
     In a list, the trees of a sentence follow each other and have the same sent_id; # tree numbers them.
     """
     if sample is not None:
         note_renamed("--sample", "--sample-trees")
+    if (by == "model" and parser is not None) or (by == "parser" and model is not None):
+        raise InputError("--parser is for --by parser, and --model for --by model.")
     selection = TreeSelection(nbest, sample_trees or sample, without_replacement, seed)
     to = Destination.of_trees(out, resume=resume, overwrite=overwrite)
-    from dtg.cli.loading import load_parser, parser_folder
+    check_draw(draw or [], out)
+    from dtg.cli.loading import load_models, load_parser, parser_folder
     from dtg.cli.sentences import UnparsedInput
 
     given = UnparsedInput.of(source, tokenized=tokenized, limit=limit)
-    folder = parser_folder(parser)
-    loaded = load_parser(folder, device)
     options = {**selection.settings, "tokenized": tokenized, "limit": limit}
-    sidecar = parser_sidecar(given.name, folder, options, str(loaded.device))
-    write_parsed(given.items, given.size, loaded, selection, to, sidecar)
+    trees: ParserTrees | ModelTrees
+    if by == "model":
+        trees = ModelTrees(load_models(None if model is None else [model], device)[0], selection, beam, word_beam)
+        sidecar = model_sidecar(given.name, trees, options)
+    else:
+        trees = ParserTrees(load_parser(parser_folder(parser), device), selection)
+        sidecar = parser_sidecar(given.name, parser_folder(parser), options, str(trees.parser.device))
+    if draw:
+        draw_parsed(given.items, trees, draw)
+    else:
+        write_parsed(given.items, given.size, trees, to, sidecar)
     given.tell_empty()
