@@ -72,7 +72,7 @@ def stack_twin(
             del stack[-2 if buffer_filled else -1]
             out.write(("POP",), Kind.POPSTACK, over_stack(stack))
             continue
-        k = action.argument or 1
+        k = action.argument if isinstance(action.argument, int) else 1
         involved = stack[-(k + 1) :]
         del stack[-(k + 1) :]
         left = action.operation == Operation.LEFTARC

@@ -31,13 +31,9 @@ def rows_of_actions(model: DecoderModel, actions: Sequence[Action], pieces: Sequ
     """The same for any derivation, complete or not."""
     names = [[str(piece) for piece in word] for word in pieces]
     rows = list(TWINS[model.config.family](actions, names, model.config.arc_representation))
-    if model.config.end == "pop_root" and actions[-1].operation == Operation.END:
-        last = -2 if rows[-1].kind == Kind.STACK else -1
-        arc = rows[last]
-        reads = tuple("POPROOT" if name.startswith("RIGHTARC") else name for name in arc.reads)
-        kept = rows[:last]
-        kept[-1] = replace(kept[-1], predicts="POPROOT")
-        rows = [*kept, replace(arc, reads=reads, predicts="<END>")]
+    if any(action.operation == Operation.POPROOT for action in actions) and rows[-1].kind == Kind.STACK:
+        *kept, composed, predicting = rows
+        rows = [*kept, replace(composed, predicts=predicting.predicts)]
     return rows
 
 
@@ -45,13 +41,16 @@ def token_of(model: DecoderModel, name: str) -> int:
     """The embedding that a word of a row stands for."""
     if name == "<ROOT>":
         return model.root
-    if name == "POPROOT":
-        return model.symbols.pop_root_token
-    if match := re.fullmatch(r"(LEFTARC|RIGHTARC|POP)(2?)(?:\[(\d+)\])?", name):
-        key = (Operation[match[1]], int(match[3] or 1))
-        table = model.symbols.second_row_tokens if match[2] else model.symbols.operation_tokens
-        return table[key]
+    if match := re.fullmatch(r"(LEFTARC|RIGHTARC|POPROOT|POP)(2?)(\[\d+\])?", name):
+        number = id_of(model, match[1] + (match[3] or ""))
+        return model.symbols.second[number] if match[2] else model.symbols.read[number]
     return int(name)
+
+
+def id_of(model: DecoderModel, name: str) -> int:
+    """The number of an action, from what it is called: GEN(..), <END>, LEFTARC, LEFTARC[2], ..."""
+    names = ["GEN" if str(action).startswith("GEN") else str(action) for action in model.family.system.table.actions]
+    return names.index("GEN" if name.startswith("GEN") else name)
 
 
 def sinusoid(position: int, width: int) -> Tensor:
@@ -133,7 +132,7 @@ def naive_derivation_score(
     for row in rows:
         if row.predicts is None:
             continue
-        legal = {(a.operation, a.distance or 1) for a in system.legal(state)} if constrained else None
+        legal = {id_of(model, str(action)) for action in system.legal(state)} if constrained else None
         total += float(naive_prediction(model, hidden[row.index], row.predicts, legal, open_word))
         piece = next(pending, None)
         if piece is not None:
@@ -148,41 +147,30 @@ def naive_derivation_score(
 
 
 def naive_prediction(
-    model: DecoderModel, hidden: Tensor, predicts: str, legal: set[tuple[Operation, int]] | None, open_word: bool
+    model: DecoderModel, hidden: Tensor, predicts: str, legal: set[int] | None, open_word: bool
 ) -> Tensor:
-    """The log-probability of one prediction, both heads, from the definition."""
+    """The log-probability of one prediction, both heads, from the definition; `legal` has the numbers of actions."""
     symbols, head = model.symbols, model.head
-    kind = Operation.GEN if predicts.startswith("GEN") or predicts == "POPROOT" else None
-    token = int(predicts[4:-1]) if predicts.startswith("GEN") else symbols.pop_root_token
-    key: Operation | tuple[Operation, int] = Operation.END
-    if match := re.fullmatch(r"(LEFTARC|RIGHTARC|POP)(?:\[(\d+)\])?", predicts):
-        key = (Operation[match[1]], int(match[2] or 1))
-    if predicts == "<END>":
-        token = symbols.end_token
-    elif kind is None:
-        token = symbols.operation_tokens[key] if not symbols.classes else -1  # type: ignore[index]
+    number = id_of(model, predicts)
+    generate = id_of(model, "GEN")
+    token = int(predicts[4:-1]) if number == generate else symbols.target[number]
     embedding = model.decoder.embedding.weight[: symbols.predicted_tokens].double()
     logits = embedding @ hidden + (head.bias if head.bias is not None else 0.0)
-    if legal is not None:
-        if not open_word and model.starts_word is not None:
-            logits[: symbols.pieces][~model.starts_word] = -math.inf
-        if not symbols.classes:
-            if (Operation.GEN, 1) not in legal:
+    illegal = [] if legal is None else [one for one in range(len(symbols.target)) if one not in legal]
+    if legal is not None and not open_word and model.starts_word is not None:
+        logits[: symbols.pieces][~model.starts_word] = -math.inf
+    if not isinstance(head, FactoredHead):
+        for one in illegal:
+            if one == generate:
                 logits[: symbols.pieces] = -math.inf
-            for operation, number in symbols.operation_tokens.items():
-                if operation not in legal:
-                    logits[number] = -math.inf
-            if (Operation.END, 1) not in legal:
-                logits[symbols.end_token] = -math.inf
+            else:
+                logits[symbols.target[one]] = -math.inf
     result = torch.zeros((), dtype=torch.float64)
     if token >= 0:
         result = result + logits.log_softmax(0)[token]
-    if symbols.classes:
-        assert isinstance(head, FactoredHead)
+    if isinstance(head, FactoredHead):
         classes = head.outer.weight @ (head.inner.weight @ hidden + head.inner.bias).relu() + head.outer.bias
-        if legal is not None:
-            for name, number in symbols.classes.items():
-                if (name if isinstance(name, tuple) else (name, 1)) not in legal:
-                    classes[number] = -math.inf
-        result = result + classes.log_softmax(0)[symbols.classes[kind if kind is not None else key]]
+        for one in illegal:
+            classes[symbols.classes[one]] = -math.inf
+        result = result + classes.log_softmax(0)[symbols.classes[number]]
     return result

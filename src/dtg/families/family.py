@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
+from dtg.errors import ConfigError
 from dtg.families.lanes import Lanes
 from dtg.families.reading import Reading, read
 from dtg.families.rows import Kind, LaneRows, LaneView, Row
@@ -33,12 +34,23 @@ class Family(ABC):
     has_compose_rows: ClassVar[bool]  # an action that composes adds two rows, COMPOSE and the one that predicts
     root_kind: ClassVar[Kind]  # of the first row
     views: ClassVar[tuple[str, ...]]  # the ways in which attention heads may see rows, by name
-    channel_size: ClassVar[int] = 0  # how many values a view's channel may have; 0 where there is none
+    channel_views: ClassVar[tuple[str, ...]] = ()  # those that have an integer for each key, which adds to its score
+    channel_size: ClassVar[int] = 0  # how many values that integer may have
 
     def __init__(self, name: str, system: TransitionSystem, *, arc_representation: ArcRepresentation) -> None:
         check_choice("arc_representation", arc_representation, ARC_REPRESENTATIONS)
         self.name, self.system, self.arc_representation = name, system, arc_representation
         self._reads_on: dict[torch.device, Tensor] = {}
+
+    @classmethod
+    def split_heads(cls, heads: int) -> tuple[int, ...]:
+        """How many attention heads see through each view, where the configuration does not say."""
+        if len(cls.views) > 1:
+            raise ConfigError(
+                f"view_heads is missing: there are {len(cls.views)} views ({', '.join(cls.views)}) and {heads} attention heads;"
+                " say how many heads see through each view."
+            )
+        return (heads,)
 
     @property
     def has_trees(self) -> bool:
@@ -66,7 +78,7 @@ class Family(ABC):
 
     def first_view(self, names: Tensor, view: str) -> LaneView:
         """What the `<ROOT>` row sees: itself."""
-        channel = torch.zeros_like(names) if self.channel_size else None
+        channel = torch.zeros_like(names) if view in self.channel_views else None
         return LaneView(torch.ones_like(names), names, torch.zeros_like(names), channel)
 
     @abstractmethod

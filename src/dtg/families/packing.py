@@ -150,10 +150,10 @@ class Folded:
     """
 
     def __init__(self, family: Family, total: int, device: torch.device) -> None:
-        self.family, self.total, views = family, total, len(family.views)
+        self.family, self.total = family, total
         # piece, action, kind, whether it predicts, whether it is a second row; then how many keys each view has
-        self.columns = torch.empty((total + 1, 5 + views), dtype=torch.long, device=device)
-        self.views = [FoldedView(total, device, channel=family.channel_size > 0) for _ in range(views)]
+        self.columns = torch.empty((total + 1, 5 + len(family.views)), dtype=torch.long, device=device)
+        self.views = [FoldedView(total, device, channel=view in family.channel_views) for view in family.views]
         features = len(family.system.lane_states.feature_names)
         self.features = torch.empty((total + 1, features), dtype=torch.long, device=device)
         self.constants: dict[tuple[Kind, bool, bool], Tensor] = {}
