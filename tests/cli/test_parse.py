@@ -140,7 +140,7 @@ def test_options_that_do_not_fit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "encoder"), [("parser", None), ("parser-pretrained", "some/encoder")])
 def test_the_configurations_that_come_with_dtg_are_the_defaults(name: str, encoder: str | None) -> None:
-    path = Path(__file__).parents[2] / "configs" / f"{name}.toml"
+    path = Path(__file__).parents[2] / "src" / "dtg" / "configs" / f"{name}.toml"
     tables, defaults = tomllib.loads(path.read_text()), default_tables(encoder)
     assert ParserConfig.from_dict(tables["model"]) == ParserConfig.from_dict(defaults["model"])
     assert TrainingConfig.from_dict(tables["training"]) == TrainingConfig.from_dict(defaults["training"])

@@ -68,7 +68,7 @@ TRAINING: dict[str, Any] = {
 
 
 def default_tables(encoder: str | None) -> Tables:
-    """The tables of a configuration file, for those who give none: configs/parser.toml or configs/parser-pretrained.toml.
+    """The tables of a configuration file, for those who give none: src/dtg/configs/parser.toml or src/dtg/configs/parser-pretrained.toml.
 
     Args:
         encoder: as in `ParserConfig`; None is the default encoder.
