@@ -14,6 +14,7 @@ from dtg import pretrained
 from dtg.errors import DtgError
 from dtg.parser.evaluation import evaluate
 from tests.cli.running import dtg as run
+from tests.dependency import as_dependency
 from tests.parser.parsers import small_parser
 from tests.real_data import data_file
 
@@ -34,7 +35,7 @@ def test_the_models_know_words_from_noise(name: str) -> None:
 
 
 def test_the_model_parses() -> None:
-    tree = dtg.load().parse(SENTENCE, beam=100).tree
+    tree = as_dependency(dtg.load().parse(SENTENCE, beam=100).tree)
     assert sum(map(operator.eq, tree.heads, HEADS)) >= 9
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from dtg import DependencyTree, families
+from dtg import DependencyTree
 from dtg.errors import InputError, UnknownNameError
 from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel
@@ -24,6 +24,7 @@ from dtg.search.state import BeamState
 from dtg.transitions import Operation
 from dtg.transitions.action import NOTHING
 from dtg.transitions.table import GENERATE
+from tests.dependency import DEPENDENCY_FAMILIES, as_dependency, as_partial
 from tests.model.test_model import tiny
 from tests.model.test_released import IDS, released_weights
 from tests.search.brute import log_sum, prefix_log_probability, sentence_log_probability
@@ -57,7 +58,7 @@ def exact(model: DecoderModel, pieces: list[list[int]], constrained: bool = True
     return log_sum(score_derivations(model, model.encode(trees, [pieces] * len(trees)), constrained))
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("head", ["factored", "joint"])
 def test_prefixes_and_sentences_equal_brute_force(family: str, head: str) -> None:
     model = tiny(family, head=head)
@@ -72,7 +73,7 @@ def test_prefixes_and_sentences_equal_brute_force(family: str, head: str) -> Non
         assert found[-1].end().log_probability == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 def test_equal_to_enumeration(family: str) -> None:
     chance = random.Random(7)
     for seed in range(6):
@@ -83,7 +84,7 @@ def test_equal_to_enumeration(family: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 def test_equal_to_enumeration_on_hundreds_of_sentences(family: str) -> None:
     chance = random.Random(8)
     for seed in range(30):
@@ -117,7 +118,7 @@ def test_pruned_beams_are_lower_bounds(family: str) -> None:
     assert pruned_some
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 def test_surprisals_sum_to_the_sentence(family: str) -> None:
     model = tiny(family)
     pieces = random_pieces(6, random.Random(10))
@@ -140,11 +141,11 @@ def test_trees_of_a_whole_beam_are_all_trees_with_their_scores(family: str) -> N
     pieces = random_pieces(4, random.Random(11))
     end = states(model, pieces, **EVERYTHING)[-1].end()
     trees = end.trees(None)
-    assert {scored.tree.heads for scored in trees} == set(every_projective_tree(4))
+    assert {as_dependency(scored.tree).heads for scored in trees} == set(every_projective_tree(4))
     assert len(trees) == 30
     assert [t.log_probability for t in trees] == sorted((t.log_probability for t in trees), reverse=True)
     for scored in trees[:5]:
-        alone = model.score_ids(pieces, scored.tree.heads, constrained=True)
+        alone = model.score_ids(pieces, as_dependency(scored.tree).heads, constrained=True)
         assert scored.log_probability == pytest.approx(alone, rel=1e-11)
     assert [t.tree for t in end.trees(3)] == [t.tree for t in trees[:3]]
 
@@ -153,8 +154,8 @@ def test_partial_trees() -> None:
     """After two words of arc-standard there is one partial tree; after three, the first word may have its head."""
     model = tiny("dtg")
     found = states(model, [[1], [2], [3]], **EVERYTHING)
-    assert [tree.heads for tree in found[2].trees()] == [(None, None)]
-    trees = found[3].trees(None)
+    assert [as_partial(tree).heads for tree in found[2].trees()] == [(None, None)]
+    trees = [as_partial(tree) for tree in found[3].trees(None)]
     # Before the third word: nothing, 1 <- 2, or 1 -> 2.
     assert {tree.heads for tree in trees} == {(None, None, None), (2, None, None), (None, 1, None)}
     assert {tree.stack for tree in trees} == {(0, 1, 2, 3), (0, 2, 3), (0, 1, 3)}
@@ -184,7 +185,7 @@ def test_lexical_and_structural_from_their_definitions() -> None:
     assert float(prior.sum()) < 1.0  # the rest is the probability that the sentence ends here
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("head", ["factored", "joint"])
 @pytest.mark.parametrize("constrained", [True, False])
 def test_probabilities_of_all_next_actions_sum_to_one(
@@ -304,7 +305,7 @@ def test_no_more_than_so_many_actions_between_words() -> None:
     assert found[5].log_probability < whole[5].log_probability
     assert found[5].kept < 1.0
     none = states(model, pieces, max_actions=0, **EVERYTHING)[-1]
-    assert [tree.heads for tree in none.trees(None)] == [(None,) * 5]
+    assert [as_partial(tree).heads for tree in none.trees(None)] == [(None,) * 5]
     assert none.end().log_probability > -math.inf  # at the end the tree closes all the same
 
 

@@ -87,6 +87,7 @@ def read_config(
     layers = {int(match[1]) for name in weights if (match := re.match(r"layers\.(\d+)\.", name))}
     if layers != set(range(len(layers))):
         raise ConfigError(f"the state dict has layers {sorted(layers)}; they must be numbered from 0 without gaps.")
+    has_trees = family not in FAMILIES or FAMILIES[family].system.kind is not None
     return ModelConfig(
         family=family,
         vocabulary=vocabulary,
@@ -98,7 +99,7 @@ def read_config(
         head=head,
         arc_representation=arc_representation,
         constrained=False,
-        end="arc" if FAMILIES[family].released is None else "pop_root",
+        end="pop_root" if has_trees else "arc",
     )
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from dtg.errors import InputError
 from dtg.search.backpointers import actions_of, replay
@@ -17,14 +18,13 @@ from dtg.search.beams import Beams
 from dtg.search.expansion import Candidates
 from dtg.search.word_step import NextWord
 from dtg.transitions.action import NOTHING
-from dtg.trees.kinds import PartialTree, Tree
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredTree:
     """A tree and log p(x, y), in nats."""
 
-    tree: Tree
+    tree: Any  # of the kind that the model generates, such as a `DependencyTree`
     log_probability: float
 
 
@@ -32,9 +32,14 @@ class BeamState:
     """The hypotheses after some words, and what the last word cost, in nats."""
 
     def __init__(
-        self, search: BeamSearch, beams: Beams, words: tuple[str, ...] = (), before: BeamState | None = None
+        self,
+        search: BeamSearch,
+        beams: Beams,
+        words: tuple[str, ...] = (),
+        before: BeamState | None = None,
+        subwords: tuple[int, ...] = (),
     ) -> None:
-        self.search, self.words = search, words
+        self.search, self.words, self.subwords = search, words, subwords
         self._beams = beams
         self.entropy_reduction: float = 0.0 if before is None else before.entropy - self.entropy
 
@@ -84,14 +89,19 @@ class BeamState:
         self.search.evaluator.model.check_known(pieces)
         name = f"word{len(self.words) + 1}" if word is None else word
         beams = self.search.step(self._beams, self._candidates, [NextWord(0, pieces)])
-        return BeamState(self.search, beams, (*self.words, name), self)
+        return BeamState(self.search, beams, (*self.words, name), self, (*self.subwords, len(pieces)))
 
-    def trees(self, count: int | None = 5) -> list[PartialTree]:
-        """The most probable partial trees, best first; all of those in the beam if `count` is None."""
+    def trees(self, count: int | None = 5) -> list[Any]:
+        """The most probable partial trees, best first; all of those in the beam if `count` is None.
+
+        They are of the kind that the model generates, such as `PartialDependencyTree`; all have `words`, `probability` and
+        `log_probability`.
+        """
         total, score, system = self.log_probability, self._beams.score, self.search.evaluator.system
         found = []
         for hypothesis in range(len(score) if count is None else min(count, len(score))):
-            state = replay(system, actions_of(self._beams.backpointers, hypothesis), self.words)
+            before_words = actions_of(self._beams.backpointers, hypothesis)
+            state = replay(system, before_words, self.words, subwords=self.subwords)
             log_probability = float(score[hypothesis])
             found.append(system.partial(state, math.exp(log_probability - total), log_probability))
         return found
@@ -111,7 +121,7 @@ class Ending:
     """A whole sentence: `log_probability` is log p(x), a lower bound unless the beam held every derivation."""
 
     def __init__(self, state: BeamState) -> None:
-        self.words = state.words
+        self.words, self._subwords = state.words, state.subwords
         self._search, self._backpointers = state.search, state._beams.backpointers
         self._endings = state.search.end(state._beams)
         self.log_probability = float(self._endings.log_probability[0])
@@ -126,6 +136,6 @@ class Ending:
         for number in range(len(endings.score) if count is None else min(count, len(endings.score))):
             before_words = actions_of(self._backpointers, int(endings.parent[number]))
             after = [action for action in endings.actions[number].tolist() if action != NOTHING]
-            state = replay(evaluator.system, before_words, self.words, after)
+            state = replay(evaluator.system, before_words, self.words, after, self._subwords)
             found.append(ScoredTree(evaluator.system.result(state), float(endings.score[number])))
         return found

@@ -20,6 +20,7 @@ class Operation(IntEnum):
     POPROOT = 5  # how released models write the last arc, the one from <ROOT>
     NT = 6  # open a phrase
     REDUCE = 7  # close the innermost open phrase
+    ATTACH = 8  # merge the last token with constituents on its left
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ ROLES: dict[Operation, Role] = {
     # One row that composes and predicts at once. Nothing comes after it that could attend to anything.
     Operation.POPROOT: Role(puts_in=True),
     Operation.NT: Role(pushes=True, puts_in=True),
+    Operation.ATTACH: Role(),
     Operation.REDUCE: Role(composes=True, removes=True, puts_in=True),
 }
 

@@ -86,6 +86,16 @@ class PartialConstituencyTree:
 
 
 @dataclass(frozen=True, slots=True)
+class PartialBinaryTree:
+    """Words with the binary constituents so far, in preorder, as (first word, last word)."""
+
+    words: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    probability: float  # among the hypotheses in the beam
+    log_probability: float  # of the words and all actions so far, in nats
+
+
+@dataclass(frozen=True, slots=True)
 class TreeKind:
     """One kind of tree: how its trees are read and written. Transition systems enumerate them."""
 

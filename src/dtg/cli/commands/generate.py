@@ -91,7 +91,7 @@ def written(sentence: GeneratedSentence, *, draw: bool) -> str:
     if sentence.tree is None:
         return " ".join(sentence.words) + "\n"
     if draw:
-        return sentence.tree.draw() + "\n\n"
+        return f"{sentence.tree.draw()}\n\n"
     comments = [f"# text = {' '.join(sentence.words)}", f"# log_probability = {sentence.log_probability:.6f}"]
     if not sentence.complete:
         comments.append("# the limit of words was reached")
