@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dtg.cli.options import (
+    LanguageOption,
     MaxMinutesOption,
     NonProjectiveOption,
     PrecisionOption,
@@ -46,6 +47,7 @@ def train_parser(
         Path | None,
         typer.Option(help="A configuration file, or the name of one that comes with dtg.", metavar="FILE|NAME"),
     ] = None,
+    language: LanguageOption = None,
     nonprojective: NonProjectiveOption = "lift",
     roots: RootsOption = "error",
     skip_invalid: SkipInvalidOption = False,
@@ -63,12 +65,15 @@ def train_parser(
 
     dtg evaluate parser en_ewt-ud-test.conllu --parser runs/parser/best
     """
+    from dtg.cli.language import language_of
     from dtg.parser.config import default_tables
 
     tables = default_tables(encoder) if config is None else read_config(config)
     if encoder is not None:
         tables = {**tables, "model": {**tables["model"], "encoder": encoder}}
     check_tables(tables)
+    if language is not None or "language" not in tables["model"]:
+        tables = {**tables, "model": {**tables["model"], "language": language_of(language, treebanks)}}
     reading: dict[str, Any] = {"nonprojective": nonprojective, "roots": roots, "skip_invalid": skip_invalid}
     train = read_split(treebanks, "train", reading)
     if dev:
