@@ -12,7 +12,7 @@ import pytest
 import typer
 
 from dtg.cli.app import app
-from dtg.cli.commands.train import changed, read_config
+from dtg.cli.training import changed, read_config
 from dtg.families import FAMILIES
 from dtg.model import ModelConfig
 from dtg.training import TrainingConfig

@@ -16,7 +16,7 @@ set -euo pipefail
 WORK=${WORK:-results}
 PROCESSES=${PROCESSES:-1}
 export OMP_NUM_THREADS=1
-CONFIGS=$(cd "$(dirname "$0")/../configs" && pwd)
+CONFIGS=$(cd "$(dirname "$0")/../src/dtg/configs" && pwd)
 
 FULL="dtg txl-tokens txl-trans"
 TRAINING=("$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu "$DTG_DATA"/ud/en_gum-ud-train.conllu)

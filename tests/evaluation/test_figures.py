@@ -158,7 +158,7 @@ def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not list(tmp_path.iterdir())
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(
-        MissingExtraError, match=r"drawing a picture of bars needs matplotlib, .* pip install 'dtg\[draw\]'"
+        MissingExtraError, match=r"drawing a picture of bars needs matplotlib, .* pip install '\.\[draw\]'"
     ):
         figures.bars_by_group(tmp_path / "x.svg", ["x"], {"a": [None]})
 

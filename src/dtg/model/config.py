@@ -52,6 +52,8 @@ class ModelConfig:
     position_biases: bool = True  # u and v; without them, queries meet keys and positions as they are
     constrained: bool = True  # illegal actions are masked before normalising
     end: End = "arc"
+    # Whose rules split raw text into words as the model's were: a language code, or "none" if words have to be given.
+    language: str = "en"
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -77,4 +79,5 @@ class ModelConfig:
         return from_table(cls, values, "the model")
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """As it is saved. A model of English is saved as it was before models had a language."""
+        return {name: value for name, value in asdict(self).items() if name != "language" or value != "en"}

@@ -12,7 +12,6 @@ from dtg.cli.commands.evaluate_pairs import evaluate_blimp, evaluate_pairs
 from dtg.cli.commands.evaluate_ppl import evaluate_ppl
 from dtg.cli.commands.evaluate_rerank import evaluate_rerank
 from dtg.cli.commands.evaluate_sg import evaluate_sg
-from dtg.cli.commands.parse import ParserOption
 from dtg.cli.evaluation_options import (
     AgainstOption,
     DeviceOption,
@@ -23,7 +22,7 @@ from dtg.cli.evaluation_options import (
     SeedOption,
     run_and_show,
 )
-from dtg.cli.options import JsonOption, RootsChoice, RootsOption, SkipInvalidOption
+from dtg.cli.options import JsonOption, ParserOption, RootsOption, SkipInvalidOption
 from dtg.io.json_files import FORMAT_VERSION
 
 evaluate = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -45,7 +44,7 @@ def evaluate_parser(
     limit: LimitOption = None,
     sample: SampleOption = None,
     seed: SeedOption = 0,
-    roots: RootsOption = RootsChoice.error,
+    roots: RootsOption = "error",
     skip_invalid: SkipInvalidOption = False,
     out: ResultsOption = None,
     against: AgainstOption = None,
@@ -62,9 +61,7 @@ def evaluate_parser(
     from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.tasks.parsing import Parsing
 
-    task = Parsing.of(
-        gold, nbest=nbest, limit=limit, sample=sample, seed=seed, roots=roots.policy, skip_invalid=skip_invalid
-    )
+    task = Parsing.of(gold, nbest=nbest, limit=limit, sample=sample, seed=seed, roots=roots, skip_invalid=skip_invalid)
     evaluated = EvaluatedModel.of_parser(parser, device, name)
     found = run_and_show(task, evaluated, out=out, against=against, is_quiet=as_json)
     if as_json and found is not None:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from dtg.cli.commands.rerank import TreesOption
 from dtg.cli.evaluation_options import (
     BEAM,
     AgainstOption,
@@ -22,8 +21,7 @@ from dtg.cli.evaluation_options import (
     renamed,
     run_and_show,
 )
-from dtg.cli.proposals import ProposalOption
-from dtg.cli.table_options import BeamOption, ModelOption, WordBeamOption
+from dtg.cli.options import BeamOption, ModelOption, ProposalOption, TreesOption, WordBeamOption
 from dtg.errors import InputError
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dtg.cli.commands.rerank import TreesOption
 from dtg.cli.evaluation_options import (
     BEAM,
     AgainstOption,
@@ -20,9 +19,16 @@ from dtg.cli.evaluation_options import (
     names_in,
     run_and_show,
 )
-from dtg.cli.options import RootsChoice, RootsOption, SkipInvalidOption
-from dtg.cli.proposals import ProposalOption
-from dtg.cli.table_options import BeamOption, ModelOption, TokenizedOption, WordBeamOption
+from dtg.cli.options import (
+    BeamOption,
+    ModelOption,
+    ProposalOption,
+    RootsOption,
+    SkipInvalidOption,
+    TokenizedOption,
+    TreesOption,
+    WordBeamOption,
+)
 from dtg.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,7 +57,7 @@ def evaluate_ppl(
     sample: SampleOption = None,
     seed: SeedOption = 0,
     tokenized: TokenizedOption = False,
-    roots: RootsOption = RootsChoice.error,
+    roots: RootsOption = "error",
     skip_invalid: SkipInvalidOption = False,
     against: AgainstOption = None,
     out: ResultsOption = None,
@@ -72,7 +78,7 @@ def evaluate_ppl(
     from dtg.evaluation.tasks.perplexity import Perplexity
 
     how: dict[str, Any] = {"beam": beam, "word_beam": word_beam, "proposal": parser, "trees": trees, "device": device}
-    reading: dict[str, Any] = {"tokenized": tokenized, "roots": roots.policy, "skip_invalid": skip_invalid}
+    reading: dict[str, Any] = {"tokenized": tokenized, "roots": roots, "skip_invalid": skip_invalid}
     task = Perplexity.of(source, by=names_in(by), limit=limit, sample=sample, seed=seed, **reading, **how)
     run_and_show(task, EvaluatedModel.of(model, device, name), out=out, against=against)
 

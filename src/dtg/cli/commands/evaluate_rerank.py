@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from dtg.cli.commands.rerank import TreesOption, WeightOption
 from dtg.cli.evaluation_options import (
     AgainstOption,
     DeviceOption,
@@ -18,9 +17,15 @@ from dtg.cli.evaluation_options import (
     SeedOption,
     run_and_show,
 )
-from dtg.cli.options import JsonOption, RootsChoice, RootsOption, SkipInvalidOption
-from dtg.cli.proposals import ProposalOption
-from dtg.cli.table_options import ModelOption
+from dtg.cli.options import (
+    JsonOption,
+    ModelOption,
+    ProposalOption,
+    RootsOption,
+    SkipInvalidOption,
+    TreesOption,
+    WeightOption,
+)
 
 
 def evaluate_rerank(
@@ -32,7 +37,7 @@ def evaluate_rerank(
     limit: LimitOption = None,
     sample: SampleOption = None,
     seed: SeedOption = 0,
-    roots: RootsOption = RootsChoice.error,
+    roots: RootsOption = "error",
     skip_invalid: SkipInvalidOption = False,
     out: ResultsOption = None,
     against: AgainstOption = None,
@@ -58,7 +63,7 @@ def evaluate_rerank(
         limit=limit,
         sample=sample,
         seed=seed,
-        roots=roots.policy,
+        roots=roots,
         skip_invalid=skip_invalid,
         device=device,
     )

@@ -20,9 +20,10 @@ from dtg.cli.evaluation_options import (
     names_in,
     run_and_show,
 )
-from dtg.cli.table_options import BaseChoice, BeamOption, ModelOption, WordBeamOption
+from dtg.cli.options import BeamOption, ModelOption, WordBeamOption
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
+from dtg.tables.columns import Base
 
 
 def evaluate_sg(
@@ -42,7 +43,7 @@ def evaluate_sg(
         Path | None, typer.Option(help="Score this table of surprisals instead of a --model.", metavar="FILE")
     ] = None,
     base: Annotated[
-        BaseChoice | None, typer.Option(help="Logarithms of --surprisals, where no FILE.meta.json says it: 2 or e.")
+        Base | None, typer.Option(help="Logarithms of --surprisals, where no FILE.meta.json says it: 2 or e.")
     ] = None,
     sentences: Annotated[
         Path | None, typer.Option(help="Write the sentences (.csv, .tsv, .jsonl, .txt) and stop.", metavar="FILE")
@@ -73,7 +74,7 @@ def evaluate_sg(
     from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.tasks.syntaxgym.task import SyntaxGym
 
-    unit = None if base is None else base.base
+    unit = base
     options: dict[str, Any] = {
         "rule": rule,
         "limit": limit,

@@ -1,7 +1,7 @@
-"""Plain text for `dtg prepare`: files that have no trees in, treebanks that a parser makes of them out, resumably.
+"""Parses plain text for `dtg prepare`, resumably, into treebanks beside the corpus.
 
-The trees lie in OUT.parsed, one file for each split, and grow as those of `dtg parse` do. They stay: a run that is
-interrupted goes on with them, and so does a corpus that is made of the same text again.
+The trees are in OUT.parsed, one file for each split. They stay: an interrupted run resumes them, and a corpus that is made of
+the same text again uses them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dtg import __version__
-from dtg.cli.commands.parse import is_treebank, load_parser, write
 from dtg.cli.commands.train_parser import HELD_OUT
-from dtg.cli.parse_wanted import Wanted
+from dtg.cli.loading import load_parser, provenance
+from dtg.cli.sentences import is_treebank
+from dtg.cli.tables import Destination
+from dtg.cli.trees import ParserTrees, TreeSelection, write_parsed
 from dtg.errors import CorpusError, InputError
 from dtg.io.settings import changes
+from dtg.text.words import ENGLISH
 
 if TYPE_CHECKING:
     from dtg.parser import BiaffineParser
@@ -60,7 +62,9 @@ class TextParsing:
         from dtg.parser.saving import parser_hash
 
         held_out = HELD_OUT if self.holds_out else None
-        return {"parser": parser_hash(self.parser), **asdict(self.reading), "held_out": held_out}
+        reading = asdict(self.reading)
+        reading["language"] = None if self.reading.language == ENGLISH else self.reading.language
+        return {"parser": parser_hash(self.parser), **reading, "held_out": held_out}
 
     @property
     def folder(self) -> Path:
@@ -89,22 +93,25 @@ class TextParsing:
         """One split's text as a file of trees."""
         from dtg.io.hashing import file_hash
         from dtg.tables.plain_text import TextFiles
-        from dtg.tables.sidecar import Sidecar, read_sidecar, sidecar_path
+        from dtg.tables.sidecar import read_sidecar, sidecar_path
         from dtg.text import ParsedText
 
         path, texts = self.folder / f"{split}.conllu", TextFiles(paths, self.reading, part)
         hashes = [file_hash(text) for text in paths]
-        settings = {"command": "prepare", "dtg": __version__, **self.settings(), "text": hashes, "device": self.device}
+        settings = {**self.settings(), "text": hashes, "device": str(parser.device)}
+        sidecar = provenance("prepare", settings, {"parser": str(self.parser), "input": list(map(str, paths))})
         if sidecar_path(path).exists():
             before = read_sidecar(sidecar_path(path)).settings
-            if differing := [one.name for one in changes({name: before.get(name) for name in settings}, settings)]:
+            now = sidecar.settings
+            if differing := [one.name for one in changes({name: before.get(name) for name in now}, now)]:
                 raise CorpusError(
                     f"{path} holds trees that were made otherwise: {', '.join(differing)} differ.\n"
                     f"Remove {self.folder}, or give another --out."
                 )
-        sidecar = Sidecar.begin(settings, {"parser": str(self.parser), "input": list(map(str, paths))}, ())
-        wanted, again = Wanted(None, None, False, 0), "The same command goes on."
-        write(iter(texts), parser, wanted, path, "resume", sidecar, texts.size, again)
+        to = Destination(path, "jsonl", "resume")
+        again = "The same command resumes it."
+        trees = ParserTrees(parser, TreeSelection(), annotate=False)
+        write_parsed(iter(texts), texts.size, trees, to, sidecar, again)
         if part is not None and part.held_out and not read_sidecar(sidecar_path(path)).progress.sentences:
             raise InputError("the text is too short to keep a part of it for dev. Pass --dev FILE.")
         return ParsedText(path, texts.skipped)
