@@ -21,6 +21,7 @@ def test_public_names() -> None:
         "Scorer",
         "SentenceSurprisal",
         "__version__",
+        "evaluate",
         "families",
         "load",
         "load_parser",
