@@ -69,9 +69,27 @@ def test_a_french_model(tmp_path: Path) -> None:
     assert json.loads((model / "config.json").read_text())["model"]["language"] == "fr"
     table = dtg("surprisal", "L'homme parle.", "--model", model, "--beam", "5", "--format", "csv").stdout
     assert [row["word"] for row in csv.DictReader(io.StringIO(table))] == ["L'", "homme", "parle", "."]
-    by_token: list[str | Path] = ["--model", model, "--beam", "5", "--per", "whitespace", "--format", "csv", "--limit", "1"]
+    by_token: list[str | Path] = [
+        "--model",
+        model,
+        "--beam",
+        "5",
+        "--per",
+        "whitespace",
+        "--format",
+        "csv",
+        "--limit",
+        "1",
+    ]
     rows = list(csv.DictReader(io.StringIO(dtg("surprisal", french, *by_token).stdout)))
     assert [row["word"] for row in rows] == ["L'homme", "parle", "du", "lac."] and rows[0]["sent_id"] == "s0"
-    refused: list[str | Path] = ["surprisal", "L'homme parle.", "--model", tmp_path / "unknown-run" / "best", "--beam", "5"]
+    refused: list[str | Path] = [
+        "surprisal",
+        "L'homme parle.",
+        "--model",
+        tmp_path / "unknown-run" / "best",
+        "--beam",
+        "5",
+    ]
     assert "raw text cannot be split into words here" in dtg(*refused, code=1).stderr
     assert "parle" in dtg(*refused, "--tokenized").stdout
