@@ -13,6 +13,7 @@ from dtg import errors
 
 def test_public_names() -> None:
     assert sorted(dtg.__all__) == [
+        "ConstituencyTree",
         "DependencyTree",
         "DtgError",
         "LanguageModel",
@@ -26,9 +27,11 @@ def test_public_names() -> None:
         "model",
         "parser",
         "projectivize",
+        "read_brackets",
         "read_conllu",
         "read_treebank",
         "transitions",
+        "write_brackets",
         "write_conllu",
     ]
     for name in dtg.__all__:
