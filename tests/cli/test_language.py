@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dtg.cli.language import language_of
+from dtg.cli.training import language_of
 from dtg.errors import InputError
 from dtg.text.sentence import Sentence
 from dtg.trees import read_conllu
