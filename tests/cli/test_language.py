@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dtg.cli.language import language_of
+from dtg.cli.training import language_of
 from dtg.errors import InputError
 from dtg.text.sentence import Sentence
 from dtg.trees import read_conllu
@@ -59,19 +59,37 @@ def test_multiword_tokens_keep_their_surface(tmp_path: Path) -> None:
 def test_a_french_model(tmp_path: Path) -> None:
     """Trained, scored from raw text by French rules, and from CoNLL-U with its multiword tokens; another refuses text."""
     french, sizes = write_french(tmp_path / "train.conllu"), ["--set", "model.layers=1", "--set", "model.width=16"]
-    options = ["--train", french, "--dev", french, "--vocabulary", "300"]
+    options: list[str | Path] = ["--train", french, "--dev", french, "--vocabulary", "300"]
     dtg("prepare", *options, "--language", "fr", "--out", tmp_path / "corpus")
     dtg("prepare", *options, "--out", tmp_path / "unknown")
     for corpus in ("corpus", "unknown"):
-        run = ["--data", tmp_path / corpus, "--out", tmp_path / f"{corpus}-run", "--threads", "1"]
+        run: list[str | Path] = ["--data", tmp_path / corpus, "--out", tmp_path / f"{corpus}-run", "--threads", "1"]
         dtg("train", "tiny", *sizes, "--set", "training.epochs=1", *run)
     model = tmp_path / "corpus-run" / "best"
     assert json.loads((model / "config.json").read_text())["model"]["language"] == "fr"
     table = dtg("surprisal", "L'homme parle.", "--model", model, "--beam", "5", "--format", "csv").stdout
     assert [row["word"] for row in csv.DictReader(io.StringIO(table))] == ["L'", "homme", "parle", "."]
-    by_token = ["--model", model, "--beam", "5", "--per", "whitespace", "--format", "csv", "--limit", "1"]
+    by_token: list[str | Path] = [
+        "--model",
+        model,
+        "--beam",
+        "5",
+        "--per",
+        "whitespace",
+        "--format",
+        "csv",
+        "--limit",
+        "1",
+    ]
     rows = list(csv.DictReader(io.StringIO(dtg("surprisal", french, *by_token).stdout)))
     assert [row["word"] for row in rows] == ["L'homme", "parle", "du", "lac."] and rows[0]["sent_id"] == "s0"
-    refused = ["surprisal", "L'homme parle.", "--model", tmp_path / "unknown-run" / "best", "--beam", "5"]
+    refused: list[str | Path] = [
+        "surprisal",
+        "L'homme parle.",
+        "--model",
+        tmp_path / "unknown-run" / "best",
+        "--beam",
+        "5",
+    ]
     assert "raw text cannot be split into words here" in dtg(*refused, code=1).stderr
     assert "parle" in dtg(*refused, "--tokenized").stdout

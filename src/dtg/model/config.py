@@ -79,5 +79,6 @@ class ModelConfig:
         return from_table(cls, values, "the model")
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is saved. A model of English is saved as it was before models had a language."""
-        return {name: value for name, value in asdict(self).items() if name != "language" or value != "en"}
+        """As it is saved, with lists for tuples. A model of English is saved as it was before models had a language."""
+        saved = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {name: value for name, value in saved.items() if name != "language" or value != "en"}

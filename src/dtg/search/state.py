@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import Any
 
 from dtg.errors import InputError
@@ -42,6 +43,20 @@ class BeamState:
         self.search, self.words, self.subwords = search, words, subwords
         self._beams = beams
         self.entropy_reduction: float = 0.0 if before is None else before.entropy - self.entropy
+
+    def __repr__(self) -> str:
+        words = " ".join(self.words) or "before the first word"
+        return f"<BeamState {words!r}: surprisal {self.surprisal:.2f}, log p = {self.log_probability:.2f} nats>"
+
+    def _repr_html_(self) -> str:
+        """What the last word cost, and the most probable partial trees, for notebooks."""
+        trees = "".join(
+            f"<div>p = {tree.probability:.3f}<br>{draw()}</div>"
+            for tree in (self.trees(3) if self.words else [])
+            if (draw := getattr(tree, "svg", None)) is not None
+        )
+        facts = f"surprisal {self.surprisal:.2f} nats, entropy {self.entropy:.2f}, kept {self.kept:.1%}"
+        return f"<p><b>{escape(' '.join(self.words))}</b> {facts}</p>{trees}"
 
     @property
     def surprisal(self) -> float:

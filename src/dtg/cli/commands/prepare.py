@@ -20,6 +20,7 @@ from dtg.cli.options import (
     SkipInvalidOption,
     TokenizedOption,
 )
+from dtg.cli.training import language_of
 from dtg.errors import InputError
 from dtg.trees import SkippedSentence
 
@@ -96,7 +97,6 @@ def prepare(
     kept in DIR.parsed. Run again on the same files with the same options, the command resumes where it was interrupted,
     or finds its work done. docs/text.md describes the folder.
     """
-    from dtg.cli.language import language_of
     from dtg.cli.loading import parser_folder
     from dtg.cli.progress import with_progress
     from dtg.cli.training_text import TextParsing, check_text, is_text

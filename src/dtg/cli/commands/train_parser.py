@@ -18,7 +18,7 @@ from dtg.cli.options import (
     ThreadsOption,
     TrainingDeviceOption,
 )
-from dtg.cli.training import Tables, TrainingRun, read_config
+from dtg.cli.training import Tables, TrainingRun, language_of, read_config
 from dtg.errors import InputError
 from dtg.trees import DependencyTree, TreebankReport, read_treebank
 
@@ -65,7 +65,6 @@ def train_parser(
 
     dtg evaluate parser en_ewt-ud-test.conllu --parser runs/parser/best
     """
-    from dtg.cli.language import language_of
     from dtg.parser.config import default_tables
 
     tables = default_tables(encoder) if config is None else read_config(config)
