@@ -150,7 +150,7 @@ class Probability:
         return {"by": "trees", "trees": self.trees, "seed": self.seed, "proposal": self.proposal.sha256}
 
     def together(self, least: int, sentences: int) -> int:
-        """How many items of so many sentences are computed together: at least `least`, more by a narrow beam."""
+        """How many items of this many sentences are computed together: at least `least`, more by a narrow beam."""
         return max(least, self.beam.sentences_together // sentences) if self.by == ("beam",) else least
 
     def left_out_lines(self) -> list[str]:

@@ -110,7 +110,7 @@ class Parsing(GoldTask):
 
         Args:
             source: files (.conllu, .conll, .gz).
-            nbest: also score the best of so many trees of the parser; 1 for none.
+            nbest: also score the best of the parser's n-best trees; 1 for none.
             limit, sample, seed: the first sentences, or some at random.
             roots, skip_invalid: what happens to trees of several roots, and to what cannot be read (see `read_conllu`).
         """
