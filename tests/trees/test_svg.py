@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
+import pytest
+
 import dtg
 from dtg.trees import DependencyTree
 from dtg.trees.kinds import PartialDependencyTree
@@ -42,6 +44,8 @@ def test_states_and_surprisals_in_notebooks() -> None:
     model = dtg.load("dtg-mini")
     state = model.begin(beam=10)
     assert "before the first word" in repr(state) and state._repr_html_()
+    with pytest.warns(UserWarning, match="'The dog' is taken for one word"):
+        state.step("The dog")
     state = state.step("Dogs").step("<bark>")
     assert "Dogs <bark>" in repr(state)
     assert "&lt;bark&gt;" in state._repr_html_() and state._repr_html_().count("<svg ") >= 1

@@ -90,5 +90,5 @@ def run_and_show(
         table = out / found.task.table
         typer.echo(f"\nEvery {found.task.row_name} is in {table}, and all of this in {out / 'results.md'}.")
         if not found.is_drawn:
-            typer.echo("dtg: pictures need matplotlib: pip install 'dtg[draw]', then the same command again.", err=True)
+            typer.echo("dtg: pictures need matplotlib: pip install matplotlib, then the same command again.", err=True)
     return found

@@ -6,6 +6,7 @@ A state is not changed by a step, so a sentence can be continued in several ways
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -94,7 +95,9 @@ class BeamState:
         return float(self._beams.statistics.log_mass[0])
 
     def step(self, word: str) -> BeamState:
-        """The state after one more word."""
+        """The state after one more word; a text of several words is taken for one, with a warning."""
+        if len(word.split()) > 1 and not word[0].isdigit():  # "10 000" is one word in some treebanks
+            warnings.warn(f"{word!r} is taken for one word; step once for each word.", stacklevel=2)
         return self.step_ids(self.search.evaluator.model.require_tokenizer().encode(word), word)
 
     def step_ids(self, pieces: Sequence[int], word: str | None = None) -> BeamState:

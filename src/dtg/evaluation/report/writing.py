@@ -30,7 +30,7 @@ from dtg.tables.columns import Column, Value
 
 HTML, MARKDOWN = "report.html", "report.md"
 LEGEND = "–: there is no such number. (a), (b): see the note below the table or picture."
-NO_PICTURES = "Pictures are left out: they need matplotlib, `pip install 'dtg[draw]'`."
+NO_PICTURES = "Pictures are left out: they need matplotlib, `pip install matplotlib`."
 
 
 def page_of(gathered: Gathered) -> Page:
