@@ -1,0 +1,130 @@
+"""The words that a model expects after some words: summed over everything in the beam, or given one hypothesis.
+
+A word is a sequence of subwords. The probabilities of first subwords are summed over the candidates just before GEN. The most
+probable first subwords are then completed greedily: as long as it is more probable than not that the word is not over, the most
+probable subword that continues it is added. A word's probability is that of its subwords; that it ends there is not in it, just as
+in surprisal, where that is decided when the next word begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from dtg.errors import InputError
+from dtg.search.evaluator import PREDICTIONS_AT_ONCE, Evaluator
+from dtg.search.expansion import Candidates
+from dtg.search.state import BeamState
+from dtg.text.tokenizer import Tokenizer
+from dtg.transitions.table import GENERATE
+
+CANDIDATES_PER_WORD = 8  # the most probable ones decide how a word is completed
+MOST_PIECES = 8  # of one word
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedWord:
+    """A word that may come next."""
+
+    word: str
+    pieces: tuple[str, ...]
+    probability: float  # of its subwords, given what it was asked for
+
+
+@dataclass(frozen=True, slots=True)
+class NextWords:
+    """The most probable next words, and what else may happen."""
+
+    words: tuple[PredictedWord, ...]
+    new_word: float  # probability that a new word begins
+    same_word: float  # probability that the last word is not over: a subword continues it
+
+
+@torch.inference_mode()
+def predict_next_words(state: BeamState, count: int = 10, hypothesis: int | None = None) -> NextWords:
+    """What comes next.
+
+    Args:
+        state: a search before the first word, or after some.
+        count: how many words.
+        hypothesis: given only this one, counted from 0; without it, given all that are in the beam.
+
+    Returns:
+        Words with their probabilities. What is missing to 1 is the sentence's end, and what the search has pruned.
+    """
+    evaluator, candidates = state.search.evaluator, state._candidates
+    tokenizer = evaluator.model.require_tokenizer()
+    scores = state._beams.score
+    if hypothesis is not None and not 0 <= hypothesis < len(scores):
+        raise InputError(f"there is no hypothesis {hypothesis}; the beam has {len(scores)}, counted from 0.")
+    if hypothesis is None:
+        chosen = torch.arange(len(candidates.parent), device=scores.device)
+        given = state._beams.statistics.log_mass[0]
+    else:
+        chosen, given = (candidates.parent == hypothesis).nonzero()[:, 0], scores[hypothesis]
+    first = first_pieces(evaluator, candidates, chosen, candidates.next_score[chosen] - given)  # (candidates, subwords)
+    starts = tokenizer.starts_word.to(first.device)
+    total = first.sum(0)
+    best = torch.where(starts, total, 0.0).topk(min(count, int(starts.sum())))
+    words = complete(evaluator, tokenizer, candidates, chosen, first[:, best.indices], best.indices)
+    distinct = {word.word: word for word in reversed(words)}
+    return NextWords(
+        words=tuple(sorted(distinct.values(), key=lambda word: -word.probability)),
+        new_word=float(total[starts].sum()),
+        same_word=float(total[~starts].sum()),
+    )
+
+
+def first_pieces(evaluator: Evaluator, candidates: Candidates, chosen: Tensor, score: Tensor) -> Tensor:
+    """(candidates, subwords) the probability of being in this candidate, then GEN, then this subword."""
+    features, found = candidates.lanes.states.features(), []
+    for some, log_weight in zip(chosen.split(PREDICTIONS_AT_ONCE), score.split(PREDICTIONS_AT_ONCE), strict=True):
+        pieces = evaluator.pieces(candidates.hidden[some], features[some])
+        found.append((log_weight[:, None] + pieces).exp())
+    return torch.cat(found)
+
+
+def complete(
+    evaluator: Evaluator, tokenizer: Tokenizer, candidates: Candidates, chosen: Tensor, joint: Tensor, first: Tensor
+) -> list[PredictedWord]:
+    """Words from their first subwords; `joint` (candidates, words) says how probable each is with each candidate."""
+    device, words = joint.device, joint.shape[1]
+    each = min(CANDIDATES_PER_WORD, len(joint))
+    weight, which = joint.topk(each, dim=0)  # (each, words)
+    probability: list[float] = joint.sum(0).tolist()
+    spelling = [[piece] for piece in first.tolist()]
+    continues = ~tokenizer.starts_word.to(device) & tokenizer.is_text.to(device)
+    used = candidates.cache.used
+    lanes = candidates.lanes.fork(chosen[which.t().flatten()])
+    word_of_lane = torch.arange(words, device=device).repeat_interleave(each)
+    weight = weight.t().flatten()
+    piece, starts_word = first[word_of_lane], torch.ones_like(word_of_lane, dtype=torch.bool)
+    for _ in range(MOST_PIECES - 1):
+        hidden = evaluator.generate(lanes, candidates.cache, piece, starts_word=starts_word)
+        features = lanes.states.features()
+        choices, _ = evaluator.choices(hidden, features, words_left=-1)
+        following = (choices[:, GENERATE, None] + evaluator.pieces(hidden, features)).exp() * continues
+        share = torch.zeros(words, following.shape[1], dtype=following.dtype, device=device)
+        share.index_add_(0, word_of_lane, following * weight[:, None])
+        mass = torch.zeros(words, dtype=weight.dtype, device=device).index_add_(0, word_of_lane, weight)
+        share = share / mass.clamp(min=torch.finfo(mass.dtype).tiny)[:, None]
+        best = share.max(1)
+        goes_on = (share.sum(1) > 0.5) | torch.tensor([not tokenizer.decode(word) for word in spelling], device=device)
+        goes_on &= mass > 0
+        if not bool(goes_on.any()):
+            break
+        for word in goes_on.nonzero()[:, 0].tolist():
+            spelling[word].append(int(best.indices[word]))
+            probability[word] *= float(best.values[word])
+        kept = goes_on[word_of_lane].nonzero()[:, 0]
+        chosen_piece = best.indices[word_of_lane[kept]]
+        weight = weight[kept] * following[kept, chosen_piece]
+        lanes, word_of_lane, piece = lanes.fork(kept), word_of_lane[kept], chosen_piece
+        starts_word = torch.zeros_like(piece, dtype=torch.bool)
+    candidates.cache.used = used  # these rows belong to no hypothesis
+    return [
+        PredictedWord(tokenizer.decode(pieces), tuple(map(tokenizer.piece, pieces)), share)
+        for pieces, share in zip(spelling, probability, strict=True)
+    ]

@@ -1,0 +1,123 @@
+// Drawings of trees, one function for each kind. A new kind of tree is one more entry in DRAWINGS.
+
+import { node, shape, textWidth, withTip } from "./dom.js";
+
+const SIZE = 15;
+const GAP = 16;
+const DRAWINGS = { dependency: drawDependencies };
+const SPOKEN = { dependency: speakDependencies };
+
+// An SVG element, or null where there is no tree.
+export function drawTree(words, tree) {
+  return tree === null ? null : DRAWINGS[tree.kind](words, tree);
+}
+
+// The tree in words.
+export function speakTree(words, tree) {
+  return tree === null ? words.join(" ") : SPOKEN[tree.kind](words, tree);
+}
+
+// The stack, the top first.
+export function drawStack(words, tree) {
+  if (tree === null || !tree.stack) return null;
+  const items = tree.stack.map((item) => (item === 0 ? "ROOT" : words[item - 1])).reverse();
+  const boxes = items.map((item, place) =>
+    node("li", { class: item === "ROOT" && place === items.length - 1 ? "root" : null, title: item }, item),
+  );
+  return node("div", { class: "stack" }, node("ol", { "aria-label": "Stack, the top first" }, boxes), node("span", { "aria-hidden": "true" }, "stack"));
+}
+
+function speakDependencies(words, tree) {
+  const said = tree.heads.map((head, place) => {
+    if (head === null) return null;
+    return head === 0 ? `${words[place]} is the root` : `${words[place]} depends on ${words[head - 1]}`;
+  });
+  const found = said.filter((one) => one !== null);
+  return found.length ? found.join(", ") : "no arcs yet";
+}
+
+function drawDependencies(words, tree) {
+  const last = words.length;
+  const onStack = new Set(tree.stack);
+  const widths = words.map((word, place) => textWidth(word, SIZE, onStack.has(place + 1) ? 600 : 400));
+  const centres = [];
+  let x = 4;
+  for (const width of widths) {
+    centres.push(x + width / 2);
+    x += width + GAP;
+  }
+  const arcs = tree.heads
+    .map((head, place) => ({ head, dependent: place + 1 }))
+    .filter(({ head }) => head !== null);
+  const levels = levelsOf(arcs.filter(({ head }) => head > 0));
+  const highest = Math.max(0, ...levels.values());
+  const hasRoot = arcs.some(({ head }) => head === 0);
+  const top = 16 + 17 * Math.max(1, highest) + (hasRoot ? 10 : 0);
+  const height = top + 30;
+  const drawn = arcs.map(({ head, dependent }) => {
+    const [built, action] = tree.built[dependent - 1];
+    const isNew = built >= last - 1; // since the word before
+    const said = head === 0 ? `${words[dependent - 1]} is the root word` : `${words[head - 1]} → ${words[dependent - 1]}`;
+    const after = `${action}, after “${words[built - 1]}”${built < last ? ` and before “${words[built]}”` : ""}`;
+    const parts =
+      head === 0
+        ? rootArc(centres[dependent - 1], top)
+        : arc(centres[head - 1], centres[dependent - 1], top, 17 * levels.get(dependent));
+    const group = shape("g", { class: isNew ? "arc new" : "arc" }, parts);
+    return withTip(group, `${said}: ${after}`);
+  });
+  const texts = words.map((word, place) =>
+    shape("text", {
+      x: centres[place],
+      y: top + 19,
+      "font-size": SIZE,
+      "text-anchor": "middle",
+      class: `word${onStack.has(place + 1) ? " on-stack" : ""}${place + 1 === last ? " last" : ""}`,
+    }, word),
+  );
+  const marks = words
+    .map((_, place) => place)
+    .filter((place) => onStack.has(place + 1))
+    .map((place) =>
+      shape("line", { class: "on-stack", x1: centres[place] - widths[place] / 2, x2: centres[place] + widths[place] / 2, y1: top + 26, y2: top + 26 }),
+    );
+  const width = Math.max(40, x - GAP + 4);
+  return shape("svg", { class: "tree", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": speakDependencies(words, tree) }, drawn, texts, marks);
+}
+
+// How high each arc runs, by dependent: above all that are inside it.
+function levelsOf(arcs) {
+  const levels = new Map();
+  const spans = arcs
+    .map(({ head, dependent }) => ({ dependent, low: Math.min(head, dependent), high: Math.max(head, dependent) }))
+    .sort((a, b) => a.high - a.low - (b.high - b.low));
+  const placed = [];
+  for (const span of spans) {
+    const inside = placed.filter((other) => other.low >= span.low && other.high <= span.high);
+    span.level = 1 + Math.max(0, ...inside.map((other) => other.level));
+    placed.push(span);
+    levels.set(span.dependent, span.level);
+  }
+  return levels;
+}
+
+function arc(from, to, base, height) {
+  const side = to > from ? 1 : -1;
+  const start = from + side * 5;
+  const rise = (height * 4) / 3 + 2;
+  const line = `M${start} ${base}C${start} ${base - rise} ${to} ${base - rise} ${to} ${base - 5}`;
+  return [
+    shape("path", { class: "target", d: line }),
+    shape("path", { class: "line", d: line }),
+    shape("path", { class: "head", d: `M${to - 4} ${base - 7}L${to + 4} ${base - 7}L${to} ${base}Z` }),
+  ];
+}
+
+function rootArc(x, base) {
+  return [
+    shape("path", { class: "target", d: `M${x} 4V${base - 5}` }),
+    shape("path", { class: "line", d: `M${x} 4V${base - 5}` }),
+    shape("path", { class: "head", d: `M${x - 4} ${base - 7}L${x + 4} ${base - 7}L${x} ${base}Z` }),
+    shape("text", { class: "label", x: x + 5, y: 12, "font-size": 10 }, "root"),
+  ];
+}
