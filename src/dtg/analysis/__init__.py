@@ -1,4 +1,6 @@
-"""What a model computes on the way: rows, hidden states and attention weights of a derivation, and the words it expects next."""
+"""What a model computes on the way: rows, hidden states and attention weights of a derivation, and the words it
+expects next.
+"""
 
 from dtg.analysis.derivation import AnalysedRow, Analysis, analyse, analyse_hypothesis
 from dtg.analysis.next_words import NextWords, PredictedWord, predict_next_words

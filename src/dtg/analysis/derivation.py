@@ -1,6 +1,8 @@
-"""`Analysis`: one derivation, complete or not, with everything that the decoder computes for it, aligned with words and actions.
+"""`Analysis`: one derivation, complete or not, with everything that the decoder computes for it, aligned with words
+and actions.
 
-The rows come from the family's `advance`, like all rows; hidden states and attention weights from the decoder's own layers.
+The rows come from the family's `advance`, like all rows; hidden states and attention weights from the decoder's own
+layers.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from itertools import chain
 import torch
 from torch import Tensor
 
+from dtg.analysis.recording import RecordingKeys
 from dtg.errors import InputError
 from dtg.families import Family, Kind, PackedRows, pack
 from dtg.families.reading import ROOT_PIECE, read_action, view_of_row
@@ -20,7 +23,6 @@ from dtg.model.attention import encode_positions
 from dtg.model.decoder import Decoder
 from dtg.model.model import DecoderModel
 from dtg.model.packed_keys import PackedKeys
-from dtg.analysis.recording import RecordingKeys
 from dtg.search.backpointers import actions_of, replay
 from dtg.search.beam_search import BeamSearch
 from dtg.search.options import BeamOptions
@@ -60,7 +62,9 @@ class Analysis:
     log_probabilities: Tensor  # (actions,) of each action given those before it, in nats
     rows: tuple[AnalysedRow, ...]
     hidden: Tensor  # (layers + 1, rows, width)
-    output: Tensor  # (rows, width) what the predictions are made from: the last layer, normalised where the model does so
+    output: (
+        Tensor  # (rows, width) what the predictions are made from: the last layer, normalised where the model does so
+    )
     attention: Tensor  # (layers, heads, rows, rows) how much each row attends to each; every row sums to 1
     head_views: tuple[tuple[str, ...], ...]  # for each layer and head, the name of the view that it sees through
 

@@ -1,9 +1,9 @@
 """The words that a model expects after some words: summed over everything in the beam, or given one hypothesis.
 
-A word is a sequence of subwords. The probabilities of first subwords are summed over the candidates just before GEN. The most
-probable first subwords are then completed greedily: as long as it is more probable than not that the word is not over, the most
-probable subword that continues it is added. A word's probability is that of its subwords; that it ends there is not in it, just as
-in surprisal, where that is decided when the next word begins.
+A word is a sequence of subwords. The probabilities of first subwords are summed over the candidates just before GEN.
+The most probable first subwords are then completed greedily: as long as it is more probable than not that the word is
+not over, the most probable subword that continues it is added. A word's probability is that of its subwords; that it
+ends there is not in it, just as in surprisal, where that is decided when the next word begins.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Attention weights of one sentence, recorded while the decoder computes as it always does.
 
-The decoder is handed keys that write down every layer's softmax weights densely and leave the result itself to `PackedKeys`: the
-fast path stays as it is, and what it computes is not changed by being looked at.
+The decoder is handed keys that write down every layer's softmax weights densely and leave the result itself to
+`PackedKeys`: the fast path stays as it is, and what it computes is not changed by being looked at.
 """
 
 from __future__ import annotations

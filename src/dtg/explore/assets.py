@@ -1,8 +1,8 @@
 """The page's own files: served one by one, or put together into one HTML file that needs nothing else.
 
-They are plain ES modules, without a build step. In a single file there are no modules to import from, so they are joined: imports are
-left out, `export` is taken off, and modules stand after those that they import. Names at the top of modules must therefore differ;
-a test looks after that.
+They are plain ES modules, without a build step. In a single file there are no modules to import from, so they are
+joined: imports are left out, `export` is taken off, and modules stand after those that they import. Names at the top
+of modules must therefore differ; a test looks after that.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "page"
 INDEX, STYLE, MAIN, ICON = "index.html", "style.css", "main.js", "icon.svg"
-TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
 IMPORT = re.compile(r"^import\s+(?:\{[^}]*\}\s+from\s+)?\"\./([\w-]+\.js)\";\n", re.MULTILINE)
 EXPORT = re.compile(r"^export\s+(?=(?:async\s+)?(?:function|const|class|let)\b)", re.MULTILINE)
 DATA_PLACE, HEAD_PLACE = "<!-- data -->", "<!-- head -->"

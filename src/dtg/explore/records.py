@@ -1,4 +1,5 @@
-"""What the page shows, as JSON: a record for each word, for a hypothesis and its attention, for the next words, for the end.
+"""What the page shows, as JSON: a record for each word, for a hypothesis and its attention, for the next words, for
+the end.
 
 Log-probabilities and surprisals are in nats here, as everywhere in Python; the page shows bits.
 """
@@ -68,7 +69,11 @@ def replay_steps(
 ) -> list[Step]:
     """Every action of a derivation, from the ids of those before each word and after the last."""
     state, actions, steps = system.initial(), system.table.actions, list[Step]()
-    taken = [action for ids, word in zip(before_words, words, strict=True) for action in (*(actions[i] for i in ids), GEN(word))]
+    taken = [
+        action
+        for ids, word in zip(before_words, words, strict=True)
+        for action in (*(actions[i] for i in ids), GEN(word))
+    ]
     for action in (*taken, *(actions[number] for number in after)):
         state = system.apply(state, action)
         steps.append(Step(action, state))
@@ -214,4 +219,4 @@ def encoded(weights: Tensor, keys: Sequence[tuple[int, int]]) -> str:
 
 def rounded(value: float) -> float | None:
     """As many digits as anybody looks at; None for what JSON cannot hold."""
-    return round(value, 5) if math.isfinite(value) else None
+    return float(f"{value:.6g}") if math.isfinite(value) else None

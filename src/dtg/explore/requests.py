@@ -1,4 +1,6 @@
-"""What the page may ask for: JSON objects as frozen dataclasses, with limits; anything else is an error that says what was expected."""
+"""What the page may ask for: JSON objects as frozen dataclasses, with limits; anything else is an error that says
+what was expected.
+"""
 
 from __future__ import annotations
 

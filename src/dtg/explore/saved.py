@@ -20,7 +20,9 @@ from dtg.text.sentence import GivenSentence, as_sentence
 
 BEAM = 50  # of pages where none is given: a step takes about as long as a key press
 DETAILED = 3  # hypotheses of each word whose next words and attention are saved
-MOST_BYTES = 1_000_000  # for a sentence of 15 words or fewer; attention to fewer hypotheses is saved where there is not room
+MOST_BYTES = (
+    1_000_000  # for a sentence of 15 words or fewer; attention to fewer hypotheses is saved where there is not room
+)
 FULL_LENGTH = 15
 FRAME_HEIGHT = 860  # pixels in a notebook
 

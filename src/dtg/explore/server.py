@@ -1,7 +1,8 @@
 """The server behind the page: a thin layer over a search's `step`, for one machine and its user.
 
-It listens on this machine alone unless it is told otherwise, and then wants a token. Browsers send requests on behalf of any page that
-is open, so Host and Origin are checked: a page from elsewhere gets nothing, also if its name is made to point here (DNS rebinding).
+It listens on this machine alone unless it is told otherwise, and then wants a token. Browsers send requests on behalf
+of any page that is open, so Host and Origin are checked: a page from elsewhere gets nothing, also if its name is made
+to point here (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dtg import __version__
 from dtg.errors import DtgError, InputError
 from dtg.explore import requests
 from dtg.explore.assets import INDEX, TYPES, asset, asset_names
@@ -185,7 +185,6 @@ class Explorer:
         """Models, limits and examples."""
         return JSONResponse(
             {
-                "version": __version__,
                 "models": [model_record(name, model) for name, model in self.models.items()],
                 "limits": {"words": MOST_WORDS, "beam": WIDEST_BEAM, "hypotheses": HYPOTHESES},
                 "beam": BEAM,
@@ -223,9 +222,7 @@ class Explorer:
     async def next_words(self, request: HttpRequest) -> Response:
         asked = await body_of(request, StateRequest)
         self.check_model(asked.model)
-        found = await self.worker.run(
-            self.store.next_words, asked.tab, asked.search, asked.words, asked.hypothesis
-        )
+        found = await self.worker.run(self.store.next_words, asked.tab, asked.search, asked.words, asked.hypothesis)
         return JSONResponse(found)
 
     async def attention(self, request: HttpRequest) -> Response:
@@ -233,9 +230,7 @@ class Explorer:
         self.check_model(asked.model)
         if not asked.words or asked.hypothesis is None:
             raise InputError("words and a hypothesis are expected.")
-        found = await self.worker.run(
-            self.store.attention, asked.tab, asked.search, asked.words, asked.hypothesis
-        )
+        found = await self.worker.run(self.store.attention, asked.tab, asked.search, asked.words, asked.hypothesis)
         return JSONResponse(found)
 
     async def ending(self, request: HttpRequest) -> Response:

@@ -68,7 +68,10 @@ def serve(models: Mapping[str, DecoderModel], place: Place, when_ready: Callable
 
     hosts = None if place.host in ANY_ADDRESS else LOOPBACK_NAMES if place.is_local else (place.host, *LOOPBACK_NAMES)
     config = uvicorn.Config(
-        make_app(models, hosts=hosts, token=place.token), log_level="warning", access_log=False, timeout_graceful_shutdown=1
+        make_app(models, hosts=hosts, token=place.token),
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=1,
     )
 
     class Server(uvicorn.Server):

@@ -1,7 +1,8 @@
 """The searches behind the page: states by the words they have read, so that a further word costs one step.
 
-States belong to a tab and go with it. Records are small and are kept as long as the tab; states hold KV caches, so those that were
-used longest ago are dropped when all of them together need too much memory, and made again from the nearest one that is left.
+States belong to a tab and go with it. Records are small and are kept as long as the tab; states hold KV caches, so
+those that were used longest ago are dropped when all of them together need too much memory, and made again from the
+nearest one that is left.
 """
 
 from __future__ import annotations
@@ -120,7 +121,12 @@ class StateStore:
     @property
     def size(self) -> int:
         """Bytes of all states' KV caches."""
-        caches = {id(cache): cache for tab in self.tabs.values() for state in tab.states.values() for cache in [state._beams.cache]}
+        caches = {
+            id(cache): cache
+            for tab in self.tabs.values()
+            for state in tab.states.values()
+            for cache in [state._beams.cache]
+        }
         return sum(cache.table.nbytes for cache in caches.values())
 
     @property

@@ -1,7 +1,7 @@
 """One thread that computes, and a bounded queue in front of it.
 
-torch uses all cores for one computation: two at once would only slow each other down. What nobody waits for any more is taken out of
-the queue; what has begun is short (a word), and ends.
+torch uses all cores for one computation: two at once would only slow each other down. What nobody waits for any more
+is taken out of the queue; what has begun is short (a word), and ends.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from dtg.trees.conllu import read_conllu, write_conllu
 from dtg.trees.enumeration import LONGEST, count_projective, enumerate_projective
+from dtg.trees.svg import arcs_svg
 from dtg.trees.tree import DependencyTree
 
 
@@ -61,6 +62,13 @@ class PartialDependencyTree:
     stack: tuple[int, ...]  # words on the stack, bottom to top; 0 is <ROOT>
     probability: float  # among the hypotheses in the beam
     log_probability: float  # of the words and all actions so far, in nats
+
+    def svg(self) -> str:
+        """The words with the arcs so far above them, those on the stack underlined; a notebook shows it."""
+        return arcs_svg(self.words, self.heads, self.stack)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
 
 
 @dataclass(frozen=True, slots=True)

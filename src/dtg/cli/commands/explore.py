@@ -27,7 +27,8 @@ def explore(
     ] = None,
     beam: Annotated[int, typer.Option(min=1, max=500, help="Partial trees looked at before each word.")] = 50,
     word_beam: Annotated[
-        int | None, typer.Option(min=1, max=500, help="Partial trees kept after each word; a third of --beam by default.")
+        int | None,
+        typer.Option(min=1, max=500, help="Partial trees kept after each word; a third of --beam by default."),
     ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write one HTML file that needs no server, and stop.", metavar="FILE")

@@ -80,11 +80,9 @@ function matrix(found, view, weights, said) {
   return shape("svg", { class: "matrix", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `Attention of ${count} rows` }, content);
 }
 
-// Subwords that begin a word are written without the mark, others with a hyphen.
+// Subwords that begin a word are written without the mark, others with a hyphen; operations as they are.
 function plain(text) {
-  return text.replace(/^GEN\((.*)\)$/, (_, piece) => `GEN(${plainPiece(piece)})`).replace(/^▁(?=.)/, "");
-}
-
-function plainPiece(piece) {
-  return piece.startsWith("▁") ? piece.slice(1) : `‑${piece}`;
+  if (text.startsWith("GEN(")) return `GEN(${plain(text.slice(4, -1))})`;
+  if (text.startsWith("▁")) return text.slice(1) || "▁";
+  return /^(<|$|[A-Z]{3,}2?([[(]|$))/.test(text) ? text : `‑${text}`;
 }

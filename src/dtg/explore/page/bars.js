@@ -45,9 +45,9 @@ export function wordButton(column, panes, place, app) {
 }
 
 function bar(record, scale, columnWidth, isPair, pane) {
-  const width = Math.min(isPair ? 22 : 34, columnWidth / (isPair ? 2 : 1) - 8);
+  const width = Math.min(isPair ? 26 : 40, columnWidth / (isPair ? 2 : 1) - 8);
   const height = BAR_HEIGHT + 20;
-  const name = isPair ? ["A", "B"][pane] : null;
+  const name = isPair ? String(pane + 1) : null;
   if (!record) return shape("svg", { class: "bar empty", width, height, "aria-hidden": "true" }, shape("rect", { class: "waiting", x: 0, y: height - 3, width, height: 3 }));
   const { lexical, structural, total } = parts(record);
   const low = Math.max(0, lexical) * scale;

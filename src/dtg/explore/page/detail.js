@@ -16,7 +16,7 @@ export async function showDetail(app) {
   if (!record) return;
   const rank = Math.min(app.picks[app.picked], record.hypotheses.length - 1);
   const { name, colour } = pane.lineages[pane.current][rank];
-  const which = app.panes.length > 1 ? ` of ${["A", "B"][app.picked]}` : "";
+  const which = app.panes.length > 1 ? ` of ${String(app.picked + 1)}` : "";
   const badge = node("span", { class: `badge colour-${colour}` }, name);
   replaceContent(byId("h-detail"), ...(pane.model.kind === null ? [`After “${pane.words[pane.current]}”${which}`] : ["Hypothesis ", badge, `${which}, ${percent(record.hypotheses[rank].probability)}`]));
   replaceContent(byId("tabs"), TABS.map(([key, text]) => tabButton(key, text, app)));

@@ -45,11 +45,14 @@ export function bits(nats) {
 }
 
 export function decimal(value, digits = 1) {
-  return Number.isFinite(value) ? value.toFixed(digits).replace("-", "−") : "–";
+  if (!Number.isFinite(value)) return "–";
+  const text = value.toFixed(digits);
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 }
 
 export function signed(value, digits = 1) {
-  return (value > 0 ? "+" : "") + decimal(value, digits);
+  const text = decimal(value, digits);
+  return value > 0 && Number(text) !== 0 ? `+${text}` : text;
 }
 
 export function percent(share) {

@@ -7,7 +7,7 @@ export const FLOW_HEIGHT = 116;
 // `columns` are the places at which this pane has a word; `current` is the number of the word that is looked at.
 export function drawFlow(pane, places, app, paneNumber) {
   const width = app.columnWidth * app.columns.length;
-  const block = Math.min(34, app.columnWidth * 0.5);
+  const block = Math.min(40, app.columnWidth * 0.5);
   const slots = pane.records.map((record, word) => slotsOf(record, places[word] * app.columnWidth + app.columnWidth / 2 - block / 2, block));
   const bands = [];
   const blocks = [];
@@ -59,7 +59,7 @@ function bandsBetween(before, from, record, to, names, block) {
   return record.hypotheses.map(({ parent, probability }, rank) => {
     const target = to.shown[rank];
     const origin = from.shown[parent] ?? from.rest;
-    const share = from.shown[parent] ? probability / totals.get(parent) : 0;
+    const share = from.shown[parent] && probability ? probability / totals.get(parent) : 0;
     const offset = used.get(parent) ?? 0;
     used.set(parent, offset + share);
     const start = origin.y + offset * origin.height;

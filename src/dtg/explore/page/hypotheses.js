@@ -1,6 +1,6 @@
 // The beam after a word: the most probable partial trees as cards, which move to their new rank.
 
-import { decimal, node, percent, replaceContent, bits } from "./dom.js";
+import { bits, decimal, node, percent, replaceContent, withTip } from "./dom.js";
 import { pictureButtons } from "./pictures.js";
 import { drawStack, drawTree, speakTree } from "./trees.js";
 
@@ -11,28 +11,30 @@ export function showHypotheses(container, panes, app) {
   const before = places(container);
   replaceContent(container, panes.map((pane, number) => section(pane, number, panes.length > 1, app)));
   container.classList.toggle("pair", panes.length > 1);
+  for (const drawing of container.querySelectorAll(".drawing")) drawing.scrollLeft = drawing.scrollWidth; // the latest words
   if (!window.matchMedia("(prefers-reduced-motion: reduce)").matches) animate(container, before);
 }
 
 function section(pane, number, isPair, app) {
   const record = pane.records[pane.current];
-  const which = isPair ? `${["A", "B"][number]}: ` : "";
+  const which = isPair ? `${String(number + 1)}: ` : "";
   const heading = record
     ? [`${which}After “`, node("em", {}, pane.words[pane.current]), "” "]
     : [`${which}${pane.words.length ? "computing …" : "type a sentence"}`];
   const id = `h-beam-${number}`;
   const about = record ? summary(record, pane) : null;
+  const shown = record ? shownOf(record, app.showsAll, app.picks[number]) : 0;
   const cards = record
-    ? record.hypotheses.map((hypothesis, rank) => card(pane, number, record, hypothesis, rank, app))
+    ? record.hypotheses.slice(0, shown).map((hypothesis, rank) => card(pane, number, hypothesis, rank, app))
     : [];
   return node(
     "section",
     { class: `beam pane-${number}`, "aria-labelledby": id },
     node("div", { class: "heading" }, node("h2", { id }, heading), about),
     pane.model.kind === null && record
-      ? node("p", { class: "note" }, `${pane.model.name} generates words without a tree: there is one hypothesis, and no structure to be surprised at.`)
+      ? node("p", { class: "note" }, `${pane.model.name} generates words without a tree: there is one hypothesis, and no structure to be surprised at. `, app.picked === number ? null : node("button", { type: "button", onclick: () => app.pick(number, 0) }, "Next words and attention"))
       : node("ol", { class: "cards" }, cards),
-    rest(record),
+    rest(record, shown, app),
   );
 }
 
@@ -43,14 +45,24 @@ function summary(record, pane) {
   return node("p", { class: "about" }, said.join(" · "), pane.model.kind === null ? null : [" · ", node("span", { class: isLow ? "warn" : null }, `${isLow ? "⚠ " : ""}kept ${percent(record.kept)}`)]);
 }
 
-function rest(record) {
-  if (!record || record.count <= record.hypotheses.length) return null;
-  const shown = record.hypotheses.reduce((sum, one) => sum + one.probability, 0);
-  const others = record.count - record.hypotheses.length;
-  return node("p", { class: "note" }, `and ${others} more ${others === 1 ? "hypothesis" : "hypotheses"}, together ${percent(Math.max(0, 1 - shown))}`);
+// How many hypotheses are drawn: those that matter, at least a few, and the one that is looked at.
+function shownOf(record, showsAll, pick) {
+  const count = record.hypotheses.length;
+  if (showsAll) return count;
+  const matter = record.hypotheses.filter(({ probability }) => probability >= 0.01).length;
+  return Math.min(count, Math.max(matter, 3, pick + 1));
 }
 
-function card(pane, number, record, hypothesis, rank, app) {
+function rest(record, shown, app) {
+  if (!record || record.count <= shown) return null;
+  const mass = record.hypotheses.slice(0, shown).reduce((sum, one) => sum + one.probability, 0);
+  const others = record.count - shown;
+  const text = `${others} more ${others === 1 ? "hypothesis" : "hypotheses"}, together ${percent(Math.max(0, 1 - mass))}`;
+  const hidden = record.hypotheses.length - shown;
+  return node("p", { class: "note" }, `and ${text} `, hidden ? node("button", { type: "button", class: "quiet more", onclick: () => app.showAll() }, `Show ${hidden} of them`) : null);
+}
+
+function card(pane, number, hypothesis, rank, app) {
   const words = pane.words.slice(0, pane.current + 1);
   const { name, colour } = pane.lineages[pane.current][rank];
   const isPicked = app.picked === number && app.picks[number] === rank;
@@ -61,7 +73,7 @@ function card(pane, number, record, hypothesis, rank, app) {
   return node(
     "li",
     { class: `card colour-${colour}${isPicked ? " picked" : ""}`, "data-lineage": name, "data-probability": hypothesis.probability },
-    node(
+    withTip(node(
       "button",
       {
         type: "button",
@@ -75,7 +87,7 @@ function card(pane, number, record, hypothesis, rank, app) {
       node("span", { class: "probability" }, percent(hypothesis.probability)),
       node("span", { class: "meter" }, node("span", { style: { width: `${100 * hypothesis.probability}%` } })),
       node("span", { class: "moved" }, before),
-    ),
+    ), history(words, hypothesis)),
     node("div", { class: "drawing", tabindex: "-1" }, tree),
     drawStack(words, hypothesis.tree),
     node(
@@ -85,6 +97,12 @@ function card(pane, number, record, hypothesis, rank, app) {
       tree ? pictureButtons(() => tree, `tree-${name}`, `tree of hypothesis ${name}`) : null,
     ),
   );
+}
+
+// All of its actions, with the word before which they were taken.
+function history(words, hypothesis) {
+  const said = hypothesis.actions.map((actions, place) => `${actions ? `${actions} ` : ""}GEN(${words[place]})`);
+  return said.join(" ");
 }
 
 function places(container) {

@@ -4,27 +4,42 @@
 
 const LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"; // without I and O, which look like numbers
 
-export const COLOURS = 7; // in the style sheet: Okabe and Ito's
+const COLOURS = 8; // in the style sheet: Okabe and Ito's, and grey
+const MATTERS = 0.01; // a hypothesis that was ever as probable as this
 
-// For each record, the name and colour of each of its hypotheses.
+// For each record, the name and colour of each of its hypotheses. Those that ever matter get the first letters.
 export function nameLineages(records) {
-  let used = 0;
+  const lineages = [];
   let before = [];
-  return records.map((record) => {
+  const found = records.map((record, word) => {
     const taken = new Set();
-    const names = record.hypotheses.map((hypothesis) => {
-      const parent = before[hypothesis.parent];
-      if (parent && !taken.has(parent.name)) {
-        taken.add(parent.name);
-        return parent;
-      }
-      const number = used++;
-      const round = Math.floor(number / LETTERS.length);
-      return { name: LETTERS[number % LETTERS.length] + (round ? round + 1 : ""), colour: number % COLOURS };
+    const colours = new Set();
+    const inherited = record.hypotheses.map(({ parent }) => {
+      const lineage = before[parent];
+      if (!lineage || taken.has(lineage)) return null;
+      taken.add(lineage);
+      colours.add(lineage.colour);
+      return lineage;
     });
-    before = names;
-    return names;
+    before = inherited.map((lineage, rank) => {
+      const one = lineage ?? { number: lineages.length, matters: Infinity, colour: null };
+      if (lineage === null) lineages.push(one);
+      if (record.hypotheses[rank].probability >= MATTERS) one.matters = Math.min(one.matters, word);
+      if (one.colour === null) {
+        const free = Array.from({ length: COLOURS }, (_, step) => (one.number + step) % COLOURS);
+        one.colour = free.find((colour) => !colours.has(colour)) ?? 0;
+        colours.add(one.colour);
+      }
+      return one;
+    });
+    return before;
   });
+  lineages.sort((a, b) => (a.matters === b.matters ? a.number - b.number : a.matters - b.matters));
+  lineages.forEach((one, number) => {
+    const round = Math.floor(number / LETTERS.length);
+    one.name = LETTERS[number % LETTERS.length] + (round ? round + 1 : "");
+  });
+  return found;
 }
 
 // The words of two sentences side by side: columns of word numbers, null where one has no such word.

@@ -14,6 +14,7 @@ const BEAMS = [5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 500];
 const KEPT_BEAMS = [null, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500]; // null: a third of the beam
 const TYPING_PAUSE = 350; // milliseconds: then the last word is taken to be complete
 const SLIDING_PAUSE = 120;
+const PANES = ["1", "2"];
 const THEMES = [["", "as the system has them", "◐"], ["light", "light", "☀"], ["dark", "dark", "☾"]];
 
 const app = {
@@ -26,6 +27,7 @@ const app = {
   follows: true, // ... is the latest one
   picked: 0, // the pane whose hypothesis is looked at
   picks: [0, 0], // its rank, in each pane
+  showsAll: false, // also hypotheses that hardly matter
   tab: "next",
   attention: { view: 0, layer: "mask", head: "mean" },
   columns: [],
@@ -54,6 +56,10 @@ const app = {
     app.picks[pane] = rank;
     draw();
     announce();
+  },
+  showAll() {
+    app.showsAll = true;
+    draw();
   },
   chooseTab(key) {
     app.tab = key;
@@ -143,14 +149,15 @@ function draw() {
   app.panes.forEach((pane, number) => {
     const seen = app.columns.slice(0, app.at + 1).map((column) => column[number]).filter((word) => word !== null && word !== undefined);
     pane.current = seen.length ? seen[seen.length - 1] : -1;
-    const shown = pane.records[pane.current]?.hypotheses.length ?? 1;
-    app.picks[number] = Math.min(app.picks[number], shown - 1);
+    const record = pane.records[pane.current];
+    if (record) app.picks[number] = Math.min(app.picks[number], record.hypotheses.length - 1);
   });
   if (app.picked >= app.panes.length) app.picked = 0;
   drawStrip();
   showHypotheses(byId("beams"), app.panes, app);
   showDetail(app);
   writeAddress();
+  byId("work").classList.toggle("pair", app.panes.length > 1);
   document.body.classList.toggle("busy", app.panes.some((pane) => !pane.isDone));
 }
 
@@ -160,12 +167,12 @@ function drawStrip() {
   app.highest = Math.max(8, ...totals);
   const least = app.panes.length > 1 ? 64 : 56;
   const longest = Math.max(1, ...app.panes.flatMap((pane) => pane.words.map((word) => word.length)));
-  app.columnWidth = Math.floor(Math.max(least, Math.min(112, Math.max(strip.clientWidth / Math.max(1, app.columns.length), longest > 9 ? 72 : 0))));
+  app.columnWidth = Math.floor(Math.max(least, Math.min(190, Math.max((strip.clientWidth - 2) / Math.max(1, app.columns.length), longest > 9 ? 76 : 0))));
   replaceContent(byId("words"), app.columns.map((column, place) => wordButton(column, app.panes, place, app)));
   const flows = app.panes.map((pane, number) => {
     if (pane.model.kind === null || !pane.records.length) return null;
     const places = pane.words.map((_, word) => app.columns.findIndex((column) => column[number] === word));
-    const label = app.panes.length > 1 ? `${["A", "B"][number]}: ` : "";
+    const label = app.panes.length > 1 ? `${PANES[number]}: ` : "";
     return node("figure", { class: "flow-figure" }, node("figcaption", {}, `${label}probability of each hypothesis`), drawFlow(pane, places, app, number));
   });
   replaceContent(byId("flows"), flows);
@@ -186,7 +193,7 @@ function announce() {
   const said = app.panes.map((pane, number) => {
     const record = pane.records[pane.current];
     if (!record) return null;
-    const which = app.panes.length > 1 ? `${["A", "B"][number]}: ` : "";
+    const which = app.panes.length > 1 ? `${PANES[number]}: ` : "";
     const start = `${which}After “${pane.words[pane.current]}”, ${decimal(bits(record.surprisal))} bits.`;
     if (pane.model.kind === null) return start;
     const rank = app.picked === number ? app.picks[number] : 0;
@@ -209,7 +216,7 @@ function drawInputs() {
 
 function typedInput(pane, number, isPair) {
   let timer = null;
-  const name = isPair ? ["A", "B"][number] : null;
+  const name = isPair ? PANES[number] : null;
   const field = node("input", {
     type: "text",
     id: `sentence-${number}`,
@@ -242,7 +249,7 @@ function typedInput(pane, number, isPair) {
     name ? node("span", { class: `which pane-${number}` }, name) : null,
     field,
     node("select", { "aria-label": isPair ? `Model ${name}` : "Model", "data-key": `model-${number}`, onchange: (event) => { pane.model = app.about.models.find((model) => model.name === event.target.value); read(pane); } }, app.about.models.map((model) => node("option", { value: model.name, selected: model === pane.model }, model.name))),
-    number === 1 ? node("button", { type: "button", class: "quiet", "aria-label": "Remove sentence B", onclick: removeSecond }, "✕") : null,
+    number === 1 ? node("button", { type: "button", class: "quiet", "aria-label": "Remove sentence 2", onclick: removeSecond }, "✕") : null,
   );
 }
 
@@ -254,9 +261,9 @@ function savedInput(pane, number, isPair) {
   return node(
     "div",
     { class: "input" },
-    isPair ? node("span", { class: `which pane-${number}` }, ["A", "B"][number]) : null,
-    node("select", { "aria-label": isPair ? `Sentence ${["A", "B"][number]}` : "Sentence", "data-key": `sentence-${number}`, onchange: (event) => { const one = sentences[event.target.value]; Object.assign(pane, { text: one.sentence, model: modelNamed(one.model) }); app.follows = true; read(pane); } }, sentences.map((one, place) => node("option", { value: place, selected: place === current }, label(one)))),
-    number === 1 ? node("button", { type: "button", class: "quiet", "aria-label": "Remove sentence B", onclick: removeSecond }, "✕") : null,
+    isPair ? node("span", { class: `which pane-${number}` }, PANES[number]) : null,
+    node("select", { "aria-label": isPair ? `Sentence ${PANES[number]}` : "Sentence", "data-key": `sentence-${number}`, onchange: (event) => { const one = sentences[event.target.value]; Object.assign(pane, { text: one.sentence, model: modelNamed(one.model) }); app.follows = true; read(pane); } }, sentences.map((one, place) => node("option", { value: place, selected: place === current }, label(one)))),
+    number === 1 ? node("button", { type: "button", class: "quiet", "aria-label": "Remove sentence 2", onclick: removeSecond }, "✕") : null,
   );
 }
 
@@ -499,7 +506,7 @@ async function start() {
     drawControls();
     readAll();
   });
-  replaceContent(byId("footer"), node("p", {}, `dtg ${app.about.version ?? ""} · surprisal = −log₂ p(word | words before it), summed over all hypotheses in the beam · `, app.source.isSaved ? "a saved page: computed once" : "computed on this machine; nothing leaves it"));
+  replaceContent(byId("footer"), node("p", {}, `Surprisal = −log₂ p(word | words before it), summed over all hypotheses in the beam · `, app.source.isSaved ? "a saved page: computed once" : "computed on this machine; nothing leaves it"));
   readAll();
 }
 

@@ -82,7 +82,7 @@ function drawDependencies(words, tree) {
       shape("line", { class: "on-stack", x1: centres[place] - widths[place] / 2, x2: centres[place] + widths[place] / 2, y1: top + 26, y2: top + 26 }),
     );
   const width = Math.max(40, x - GAP + 4);
-  return shape("svg", { class: "tree", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": speakDependencies(words, tree) }, drawn, texts, marks);
+  return shape("svg", { class: "tree", style: { "--natural": `${width}px` }, viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": speakDependencies(words, tree) }, drawn, texts, marks);
 }
 
 // How high each arc runs, by dependent: above all that are inside it.
