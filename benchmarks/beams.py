@@ -11,7 +11,7 @@ import argparse
 import torch
 
 import dtg
-from dtg.search.beam_search import Search
+from dtg.search.beam_search import BeamSearch
 from dtg.search.options import BeamOptions
 from dtg.search.prefix_trie import search_all
 
@@ -35,9 +35,9 @@ def main() -> None:
     print(f"{sum(model.score([dtg.projectivize(tree).tree for tree in trees])):,.1f} nats")
     print(f"{'beam':>6}{'word beam':>11}{'fast track':>12}{'log p(x)':>12}{'rows':>11}{'kept':>8}{'lowest':>8}")
     for beam, word_beam, fast_track in [*((a, b, 0) for a, b in BEAMS), (300, 30, 3)]:
-        search = Search(model, BeamOptions(beam=beam, word_beam=word_beam, fast_track=fast_track))
+        search = BeamSearch(model.decoder_model, BeamOptions(beam=beam, word_beam=word_beam, fast_track=fast_track))
         found = list(search_all(search, pieces))
-        kept = [figures[-1] for sentence in found for figures in sentence.words]
+        kept = [statistics[-1] for sentence in found for statistics in sentence.words]
         total = sum(sentence.log_probability for sentence in found)
         print(
             f"{beam:>6}{word_beam:>11}{fast_track:>12}{total:>12,.1f}{search.rows_evaluated:>11,}"

@@ -24,12 +24,13 @@ from benchmarks.training import SMALL, matrix_rate
 from dtg import DependencyTree
 from dtg.errors import TreeError
 from dtg.model import DecoderModel, ModelConfig
-from dtg.model.heads import GENERATE, FactoredHead
-from dtg.scoring.tree_scores import score_trees
-from dtg.search.beam_search import Search
+from dtg.model.heads import FactoredHead
+from dtg.scoring.tree_scores import score_derivations
+from dtg.search.beam_search import BeamSearch
 from dtg.search.options import BeamOptions
 from dtg.search.prefix_trie import search_all
 from dtg.search.word_step import NextWord
+from dtg.transitions.table import GENERATE
 from tests.twins import random_projective_heads
 
 RELEASED_BEAM = {10: 14.8, 20: 51.6}  # seconds at beam 300, word beam 30
@@ -63,17 +64,17 @@ def a_sentence(words: int, seed: int) -> list[Pieces]:
 
 def search_one(model: DecoderModel, sentence: Sequence[Pieces], options: BeamOptions) -> Searched:
     """Word by word, as a user who types would."""
-    search = Search(model, options)
+    search = BeamSearch(model, options)
     start = time.perf_counter()
     beams, looked_up, kept = search.begin(), 0, 1.0
     for pieces in sentence:
-        arrivals = search.arrive(beams)
-        looked_up += len(arrivals.beam) * len(pieces)
-        beams = search.step(beams, arrivals, [NextWord(0, pieces)])
-        kept = min(kept, float(beams.figures.kept[0]))
+        candidates = search.expand(beams)
+        looked_up += len(candidates.beam) * len(pieces)
+        beams = search.step(beams, candidates, [NextWord(0, pieces)])
+        kept = min(kept, float(beams.statistics.kept[0]))
     search.end(beams)
     seconds = time.perf_counter() - start
-    return Searched(seconds, search.rows_evaluated, looked_up, float(beams.figures.stack_depth[0]), kept)
+    return Searched(seconds, search.rows_evaluated, looked_up, float(beams.statistics.stack_depth[0]), kept)
 
 
 def operations(model: DecoderModel, rows: int, looked_up: int) -> float:
@@ -138,7 +139,7 @@ def tree_sets(repeats: int) -> None:
     for words in (20, 40):
         trees = near(random_projective_heads(words, random.Random(2), chain=0.5), 300, seed=3)
         batch = model.encode(trees, [a_sentence(words, 4)] * len(trees))
-        trie = best_of(repeats, lambda: score_trees(model, batch, True))  # noqa: B023 - used at once
+        trie = best_of(repeats, lambda: score_derivations(model, batch, True))  # noqa: B023 - used at once
         plain = best_of(1, lambda: model.score_batch(batch, True))  # noqa: B023
         quoted = RELEASED_TREES[words]
         print(f"{words:>6}{trie:>10.2f}s{plain:>10.2f}s{plain / trie:>6.1f}x{quoted:>9.1f}s{quoted / trie:>7.1f}x")
@@ -151,7 +152,7 @@ def an_item() -> None:
     conditions = [[*stem, first, *middle, second, *rest] for first in ((11,), (12,)) for second in ((21,), (22,))]
 
     def rows_and_seconds(groups: Sequence[list[list[Pieces]]]) -> tuple[int, float]:
-        search, start = Search(model, options), time.perf_counter()
+        search, start = BeamSearch(model, options), time.perf_counter()
         for group in groups:
             list(search_all(search, group))
         return search.rows_evaluated, time.perf_counter() - start
@@ -174,7 +175,7 @@ def many_sentences() -> None:
     for options in (BeamOptions(beam=10, word_beam=5), BeamOptions(beam=100)):
         first = 0.0
         for size in (1, 8, options.sentences_together):
-            search, start = Search(model, options), time.perf_counter()
+            search, start = BeamSearch(model, options), time.perf_counter()
             for place in range(0, len(sentences), size):
                 list(search_all(search, sentences[place : place + size]))
             seconds = time.perf_counter() - start
@@ -184,16 +185,16 @@ def many_sentences() -> None:
 
 
 def a_long_text(words: int) -> None:
-    search = Search(small_model(), BeamOptions(beam=300, word_beam=30))
+    search = BeamSearch(small_model(), BeamOptions(beam=300, word_beam=30))
     state, hundred = search.begin(), time.perf_counter()
     print(f"\na text of {words} words, beam 300, word beam 30: seconds a word, rows kept, memory")
     for number, pieces in enumerate(a_sentence(words, 8), start=1):
-        state = search.step(state, search.arrive(state), [NextWord(0, pieces)])
+        state = search.step(state, search.expand(state), [NextWord(0, pieces)])
         if number % 100 == 0:
             seconds, hundred = time.perf_counter() - hundred, time.perf_counter()
             pages = Path("/proc/self/statm").read_text().split()[1]  # what is held now, not the most that ever was
             held = int(pages) * resource.getpagesize() / 1e6
-            print(f"  to word {number:>4}  {seconds / 100:6.3f} s  {state.arena.used:>6,} rows  {held:6.0f} MB")
+            print(f"  to word {number:>4}  {seconds / 100:6.3f} s  {state.cache.used:>6,} rows  {held:6.0f} MB")
 
 
 def main() -> None:

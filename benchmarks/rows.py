@@ -82,7 +82,7 @@ def compare_families(sentences: int, repeats: int) -> None:
         rate = sentences / seconds
         print(
             f"{name:<12}{rate:>12,.0f}{len(packed) / seconds:>12,.0f}{slow_rate:>11,.0f}{rate / slow_rate:>8.1f}"
-            f"{rate / RELEASED:>12.1f}x{packed.attends.shape[1]:>8}"
+            f"{rate / RELEASED:>12.1f}x{packed.views[0].attends.shape[1]:>8}"
         )
     print(f"the released code's masks: about {RELEASED} sentences/s at any length (quoted, not measured in this run)")
 

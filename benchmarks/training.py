@@ -17,7 +17,7 @@ import torch
 from benchmarks.rows import a_batch, best_of
 from dtg import families
 from dtg.model import DecoderModel, ModelConfig
-from dtg.model.packed_keys import Layout
+from dtg.model.packed_keys import PackedKeys
 from dtg.transitions.batch import SentenceBatch
 
 SMALL: dict[str, Any] = {"width": 256, "feedforward": 1024, "layers": 6, "attention_heads": 4, "head_width": 64}
@@ -38,10 +38,10 @@ def useful_operations(model: DecoderModel, batch: SentenceBatch) -> float:
     """Multiplications and additions that a step cannot do without: three times those of the forward pass."""
     config = model.config
     predictions = model(batch)
-    rows, actions = len(predictions.packed), len(predictions.actions.operation)
+    rows, actions = len(predictions.packed), len(predictions.actions.id)
     inner = config.attention_heads * config.head_width
     per_row = config.layers * (4 * config.width * inner + 2 * config.width * config.feedforward)
-    attended = int(predictions.packed.keys.sum()) * config.layers * 3 * inner  # content, position, mixing
+    attended = int(predictions.packed.views[0].keys.sum()) * config.layers * 3 * inner  # content, position, mixing
     words = int((predictions.actions.piece >= 0).sum())
     heads = actions * config.width * config.width + words * config.width * config.vocabulary
     return 3 * 2.0 * (rows * per_row + attended + heads)
@@ -68,7 +68,7 @@ def measure(name: str, family: str, settings: dict[str, Any], vocabulary: int, s
     step()
     seconds, rate = best_of(repeats, step), matrix_rate()
     predictions = model(batch)
-    rows, actions = len(predictions.packed), len(predictions.actions.operation)
+    rows, actions = len(predictions.packed), len(predictions.actions.id)
     share = useful_operations(model, batch) / seconds / rate
     released = f"{RELEASED[name] / seconds:>9.1f}x" if family == "dtg" else f"{'':>10}"
     print(
@@ -85,18 +85,19 @@ def where_time_goes(repeats: int) -> None:
     family = model.family
     actions = family.system.derive(batch)
     packed = families.pack(family, actions, model.root)
-    layout = Layout.of(packed)
-    read = model.symbols.read(packed)
+    keys = PackedKeys.of(packed, model.groups)
+    read = model.symbols.read_rows(packed)
     rows = torch.randn(len(packed), 256)
     layer = model.decoder.layers[0]
-    encoded = torch.randn(len(layout.positions), 256)
+    encoded = torch.randn(len(keys.positions), 256)
+    layer_keys = keys.of_layer(0, last=False)
     with torch.no_grad():
         parts = {
             "trees to rows": best_of(repeats, lambda: families.pack(family, family.system.derive(batch), model.root)),
-            "layout": best_of(repeats, lambda: Layout.of(packed)),
-            "decoder, forward": best_of(repeats, lambda: model.decoder(*read, layout)),
+            "blocks of keys": best_of(repeats, lambda: PackedKeys.of(packed, model.groups)),
+            "decoder, forward": best_of(repeats, lambda: model.decoder(*read, keys)),
             "  of which attention": 6
-            * best_of(repeats, lambda: layer.attention(rows, layout, model.decoder.biases, encoded)),  # type: ignore[operator]
+            * best_of(repeats, lambda: layer.attention(rows, layer_keys, model.decoder.biases, encoded)),  # type: ignore[operator]
             "  of which feed-forward": 6 * best_of(repeats, lambda: layer.feedforward(rows)),  # type: ignore[operator]
             "all, forward": best_of(repeats, lambda: model.loss(batch)),
         }
@@ -113,9 +114,7 @@ def growth(repeats: int) -> None:
         trees, pieces = a_batch(16, float(length))
         batch = model.encode(trees, pieces)
         seconds = best_of(repeats, step_of(model, batch))
-        print(
-            f"  mean {len(batch.heads) / 16:5.1f} words  {seconds:6.3f} s  {1000 * seconds / len(batch.heads):6.3f} ms/word"
-        )
+        print(f"  mean {batch.words / 16:5.1f} words  {seconds:6.3f} s  {1000 * seconds / batch.words:6.3f} ms/word")
 
 
 def main() -> None:

@@ -15,6 +15,10 @@ def test_public_names() -> None:
     assert sorted(dtg.__all__) == [
         "DependencyTree",
         "DtgError",
+        "LanguageModel",
+        "Marginal",
+        "Scorer",
+        "SentenceSurprisal",
         "__version__",
         "families",
         "load",
@@ -29,6 +33,7 @@ def test_public_names() -> None:
     ]
     for name in dtg.__all__:
         assert getattr(dtg, name) is not None
+    assert dir(dtg) == sorted(dtg.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = dtg.nothing
 

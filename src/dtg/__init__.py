@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 from dtg import pretrained
 from dtg.environment import avoid_broken_amx, sleep_while_waiting
 from dtg.errors import DtgError
-from dtg.trees import DependencyTree, projectivize, read_conllu, read_treebank, write_conllu
+from dtg.trees import (
+    ConstituencyTree,
+    DependencyTree,
+    projectivize,
+    read_brackets,
+    read_conllu,
+    read_treebank,
+    write_brackets,
+    write_conllu,
+)
 
 if TYPE_CHECKING:
     from dtg.language_model import LanguageModel
@@ -34,6 +43,7 @@ LATER = {
 PACKAGES = ("families", "model", "parser", "transitions")
 
 __all__ = [
+    "ConstituencyTree",
     "DependencyTree",
     "DtgError",
     "LanguageModel",
@@ -47,9 +57,11 @@ __all__ = [
     "model",
     "parser",
     "projectivize",
+    "read_brackets",
     "read_conllu",
     "read_treebank",
     "transitions",
+    "write_brackets",
     "write_conllu",
 ]
 

@@ -201,17 +201,17 @@ def test_gradients_reach_every_weight() -> None:
 
 def test_one_view_is_one_group_of_all_heads() -> None:
     config = ModelConfig(family="dtg")
-    assert head_groups(config, 1) == ((HeadGroup(0, 0, 4),),) * 6
+    assert head_groups(config, StackFamily) == ((HeadGroup(0, 0, 4),),) * 6
     assert StackFamily.views == ("stack",)
     two = ModelConfig(family="two-views", view_heads=(3, 1))
-    assert head_groups(two, 2)[0] == (HeadGroup(0, 0, 3), HeadGroup(1, 3, 4))
+    assert head_groups(two, TwoViews)[0] == (HeadGroup(0, 0, 3), HeadGroup(1, 3, 4))
     assert ModelConfig.from_dict({**two.to_dict(), "view_heads": [3, 1]}) == two  # as JSON has it
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"family": "two-views"}, r"view_heads is missing: two-views has 2 views \(stack, all\) and 4 attention heads"),
+        ({"family": "two-views"}, r"view_heads is missing: there are 2 views \(stack, all\) and 4 attention heads"),
         ({"family": "two-views", "view_heads": (4, 1)}, r"view_heads is \(4, 1\); but two-views has 2 views"),
         ({"family": "two-views", "view_heads": (4, -1)}, "whole numbers of at least 0"),
         ({"family": "dtg", "view_heads": (2, 2)}, r"but dtg has 1 views"),

@@ -154,13 +154,12 @@ def naive_prediction(
     number = id_of(model, predicts)
     generate = id_of(model, "GEN")
     token = int(predicts[4:-1]) if number == generate else symbols.target[number]
-    factored = isinstance(head, FactoredHead)
     embedding = model.decoder.embedding.weight[: symbols.predicted_tokens].double()
     logits = embedding @ hidden + (head.bias if head.bias is not None else 0.0)
     illegal = [] if legal is None else [one for one in range(len(symbols.target)) if one not in legal]
     if legal is not None and not open_word and model.starts_word is not None:
         logits[: symbols.pieces][~model.starts_word] = -math.inf
-    if not factored:
+    if not isinstance(head, FactoredHead):
         for one in illegal:
             if one == generate:
                 logits[: symbols.pieces] = -math.inf

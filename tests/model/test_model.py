@@ -13,10 +13,13 @@ import torch
 from dtg import DependencyTree, families
 from dtg.errors import ConfigError, InputError, NonProjectiveError
 from dtg.families import pack
+from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel, ModelConfig
+from dtg.model.attention import encode_positions
 from dtg.model.model import make_family
-from dtg.model.packed_keys import Layout
+from dtg.model.packed_keys import PackedKeys
 from dtg.model.symbols import Symbols
+from dtg.transitions.table import GENERATE
 from tests.model.naive import naive_score
 from tests.twins import random_projective_heads
 
@@ -84,9 +87,9 @@ def test_together_and_one_at_a_time(family: str) -> None:
     model = tiny(family, distance_limit=60)
     some = [*sentences(30, seed=3), *sentences(10, seed=4, longest=40)]
     batch = model.encode([tree for tree, _ in some], [pieces for _, pieces in some])
-    layout = Layout.of(pack(model.family, model.family.system.derive(batch), model.root))
-    assert len(layout.blocks) > 1
-    assert 0.0 <= layout.padding < 0.5
+    keys = PackedKeys.of(pack(model.family, model.family.system.derive(batch), model.root), model.groups)
+    assert len(keys.blocks) > 1
+    assert 0.0 <= keys.padding < 0.5
     together = model.score_batch(batch)
     alone = [model.score_ids(pieces, tree.heads, constrained=True) for tree, pieces in some]
     assert together.tolist() == pytest.approx(alone, rel=1e-10)
@@ -99,29 +102,27 @@ def test_rows_outside_the_mask_have_no_influence(family: str) -> None:
     tree, pieces = sentences(1, seed=6, longest=7)[0]
     batch = model.encode([tree], [pieces])
     packed = pack(model.family, model.family.system.derive(batch), model.root)
-    layout = Layout.of(packed)
-    operation, piece = model.symbols.read(packed)
+    keys = PackedKeys.of(packed, model.groups)
+    operation, piece = model.symbols.read_rows(packed)
     mask = packed.dense().mask[0]
     reach = mask.clone()
     for _ in range(model.config.layers - 1):  # who sees whom through so many layers
         reach = (reach.double() @ mask.double()) > 0
     with torch.no_grad():
         rows = model.decoder.embed(operation, piece)
-        base = run_layers(model, rows, layout)
+        base = run_layers(model, rows, keys)
         for changed in range(len(packed)):
             other = rows.clone()
             other[changed] += 1.0
-            differs = (run_layers(model, other, layout) - base).abs().amax(1) > 1e-12
+            differs = (run_layers(model, other, keys) - base).abs().amax(1) > 1e-12
             assert not bool((differs & ~reach[:, changed]).any())
             assert bool(differs[changed])
 
 
-def run_layers(model: DecoderModel, rows: torch.Tensor, layout: Layout) -> torch.Tensor:
-    from dtg.model.attention import encode_positions
-
-    encoded = encode_positions(layout, rows, model.config.width)
-    for layer in model.decoder.layers:
-        rows = layer(rows, layout, model.decoder.biases, encoded)
+def run_layers(model: DecoderModel, rows: torch.Tensor, keys: PackedKeys) -> torch.Tensor:
+    encoded = encode_positions(keys, rows, model.config.width)
+    for number, layer in enumerate(model.decoder.layers):
+        rows = layer(rows, keys.of_layer(number, last=False), model.decoder.biases, encoded)
     return rows
 
 
@@ -183,8 +184,8 @@ def test_constrained_probabilities_of_one_word_sentences_sum_to_one_with_their_c
     rows = (packed.target >= 0).nonzero()[:, 0]
     allowed = model.allowed(packed.features.index_select(0, rows))
     # After <ROOT> only GEN, and only pieces that begin a word.
-    assert bool(allowed.classes[0, 0])
-    assert int(allowed.classes[0].sum()) == 1
+    assert bool(allowed.actions[0, GENERATE])
+    assert int(allowed.actions[0].sum()) == 1
     assert allowed.must_start_word.tolist() == [True, False, *[True] * (len(rows) - 2)]
 
 
@@ -202,7 +203,12 @@ def test_what_cannot_be_scored() -> None:
     with pytest.raises(InputError, match="piece 99 is not in the vocabulary, which has 12 pieces"):
         model.score_ids([[99]], [0])
     with pytest.raises(InputError, match="no tokenizer"):
-        model.score([DependencyTree(("a",), (0,))])
+        LanguageModel(model).score([DependencyTree(("a",), (0,))])
+
+
+def test_new_models_do_not_end_as_released_ones() -> None:
+    with pytest.raises(ConfigError, match="only the authors' released models have; new models end by an arc"):
+        DecoderModel.create(ModelConfig(**TINY, end="pop_root"))
 
 
 def test_the_same_seed_makes_the_same_model() -> None:

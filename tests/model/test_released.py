@@ -74,7 +74,7 @@ def test_one_word_by_hand() -> None:
     """<s> x pop_root </s>: three predictions, each "gen" and then an item of the whole vocabulary."""
     model = DecoderModel.from_released(released_weights(), IDS).double()
     rows = model.family.rows(DependencyTree(("x",), (0,)))
-    assert [row.predicts for row in rows] == ["GEN(x)", "RIGHTARC", "<END>"]
+    assert [row.predicts for row in rows] == ["GEN(x)", "POPROOT", "<END>"]
     assert rows[2].reads == ("POPROOT", "<ROOT>")
     assert (rows[2].attends, rows[2].relative) == ((0, 1, 2), (0, -1, 0))
 

@@ -20,7 +20,7 @@ def test_a_model_comes_back(tmp_path: Path) -> None:
     again = dtg.load(tmp_path / "model")
     assert again.config == model.config
     for tree, pieces in sentences(3, seed=31):
-        assert again.score_ids(pieces, tree.heads) == model.score_ids(pieces, tree.heads)
+        assert again.decoder_model.score_ids(pieces, tree.heads) == model.score_ids(pieces, tree.heads)
 
 
 def test_a_released_model_comes_back(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from dtg.errors import InputError
+from dtg.errors import InputError, NotFiniteError
 from dtg.scoring.estimates import Estimate, from_independent_draws, from_ordered_draws
 
 P = (0.02, 0.003, 0.05, 0.0004, 0.01)  # p(x, y) of five trees: they need not sum to anything
@@ -160,7 +160,7 @@ def test_what_cannot_be_an_estimate() -> None:
         from_independent_draws([], [])
     with pytest.raises(InputError, match=r"not \(2,\) and \(1,\) values"):
         from_ordered_draws([-1.0, -1.0], [-1.0])
-    with pytest.raises(InputError, match="log p of draw 2 is not a number"):
+    with pytest.raises(NotFiniteError, match="log p of draw 2 is NaN"):
         from_ordered_draws([-1.0, math.nan], [-1.0, -1.0])
     for wrong in (0.5, -math.inf, math.nan):
         with pytest.raises(InputError, match=f"log q of draw 2 is {wrong}; the logarithm of a probability above 0"):

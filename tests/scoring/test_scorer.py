@@ -12,10 +12,11 @@ import pytest
 import torch
 
 from dtg.errors import InputError
-from dtg.model import DecoderModel
-from dtg.scoring.marginalize import marginalize
-from dtg.scoring.scorer import Scorer
+from dtg.language_model import LanguageModel
+from dtg.scorer import Scorer
 from tests.scoring.test_marginal import SENTENCE, tiny
+
+DEFAULTS = {"beam": 300, "word_beam": None, "fast_track": 0, "max_actions": None, "constrained": None}
 
 
 class Known:
@@ -24,8 +25,8 @@ class Known:
     def __init__(self) -> None:
         self.calls: list[tuple[list[tuple[str, ...]], dict[str, Any]]] = []
 
-    def surprisal(self, sentences: Sequence[Sequence[str]], **options: Any) -> list[SimpleNamespace]:
-        self.calls.append(([tuple(words) for words in sentences], options))
+    def surprisal(self, sentences: Sequence[Sequence[str]], beam: int, **options: Any) -> list[SimpleNamespace]:
+        self.calls.append(([tuple(words) for words in sentences], {"beam": beam, **options}))
         return [
             SimpleNamespace(
                 surprisals=np.array([len(word) + 0.1 * place for place, word in enumerate(words)]), end_surprisal=0.5
@@ -36,7 +37,7 @@ class Known:
 
 def known(**options: Any) -> tuple[Scorer, Known]:
     model = Known()
-    return Scorer(cast(DecoderModel, model), **options), model
+    return Scorer(cast(LanguageModel, model), **options), model
 
 
 def total(scores: torch.Tensor) -> float:
@@ -55,7 +56,10 @@ def test_sequence_score() -> None:
     assert scorer.sequence_score(text, reduction=lambda x: -x.sum(0).item()) == pytest.approx([5.3])
     assert scorer.sequence_score(text, total, True) == pytest.approx([-5.3 / math.log(2)])
     assert scorer.sequence_score(text, total, base_two=True, eos_token=True) == pytest.approx([-5.8 / math.log(2)])
-    assert model.calls[1] == ([("A", "dog", "."), ("No", ".")], {"beam": 50, "word_beam": 5})  # both in one call
+    assert model.calls[1] == (
+        [("A", "dog", "."), ("No", ".")],
+        {**DEFAULTS, "beam": 50, "word_beam": 5},
+    )  # both in one call
     assert scorer.sequence_score([]) == []
 
 
@@ -71,7 +75,7 @@ def test_token_score() -> None:
     (pairs,) = scorer.token_score("A dog.")
     assert [word for word, _ in pairs] == ["A", "dog", "."]
     assert [score for _, score in pairs] == pytest.approx([-1, -3.1, -1.2])  # the first word has one too
-    assert model.calls[0][1] == {"beam": 300}
+    assert model.calls[0][1] == DEFAULTS
     for options, expected in (
         ({"surprisal": True}, [1, 3.1, 1.2]),
         ({"prob": True}, [math.exp(-1), math.exp(-3.1), math.exp(-1.2)]),
@@ -140,7 +144,7 @@ def test_scores_of_a_real_model_sum_to_its_log_probability(family: str) -> None:
     model = tiny(family)
     sentences = [SENTENCE[:3], SENTENCE[:4]]
     sums = Scorer(model, beam=50, word_beam=50).sequence_score(sentences, total, eos_token=True)
-    assert sums == pytest.approx([marginalize(model, words, "exact").log_probability for words in sentences], abs=1e-9)
+    assert sums == pytest.approx([model.marginal(words, "exact").log_probability for words in sentences], abs=1e-9)
     (score,) = Scorer(model, beam=50, word_beam=50).conditional_score(
         [SENTENCE[:2]], [SENTENCE[2:4]], reduction=total, eos_token=True
     )

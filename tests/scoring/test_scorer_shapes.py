@@ -21,10 +21,10 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 from transformers.modeling_outputs import CausalLMOutput
 
-from dtg.model.heads import END, GENERATE
-from dtg.scoring.scorer import Scorer
+from dtg.scorer import Scorer
 from dtg.search.evaluator import Evaluator
 from dtg.search.options import BeamOptions
+from dtg.transitions.table import FINISH, GENERATE
 from tests.scoring.test_marginal import tiny, tokenizer
 from tests.scoring.test_scorer import total
 
@@ -49,20 +49,20 @@ class PiecesModel(torch.nn.Module):
 
     def following(self, ids: list[int]) -> Tensor:
         """(length, pieces + 1) log-probabilities of what comes after each token, one token at a time."""
-        evaluator = Evaluator(tiny("txl-tokens"), BeamOptions(beam=1))
-        lanes, arena, hidden = evaluator.begin()
+        evaluator = Evaluator(tiny("txl-tokens").decoder_model, BeamOptions(beam=1))
+        lanes, cache, hidden = evaluator.begin()
         assert ids[0] == evaluator.model.root
         found = []
         for following in [*ids[1:], tokenizer().size]:
             features = lanes.states.features()
             choices, _ = evaluator.choices(hidden, features, -1)
             pieces = choices[:, GENERATE, None] + evaluator.pieces(hidden, features)
-            found.append(torch.cat([pieces, choices[:, END, None]], dim=1)[0])
+            found.append(torch.cat([pieces, choices[:, FINISH, None]], dim=1)[0])
             if following >= tokenizer().size:  # <END>, or padding: nothing is asked of what comes after
                 break
             piece = torch.tensor([following])
-            column = torch.full_like(piece, GENERATE)
-            hidden = evaluator.act(lanes, arena, column, piece, starts_word=tokenizer().starts_word[piece])
+            action = torch.full_like(piece, GENERATE)
+            hidden = evaluator.act(lanes, cache, action, piece, starts_word=tokenizer().starts_word[piece])
         return torch.cat([torch.stack(found), torch.zeros(len(ids) - len(found), tokenizer().size + 1).double()])
 
 

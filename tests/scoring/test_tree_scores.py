@@ -11,7 +11,7 @@ from dtg import DependencyTree, families
 from dtg.families.trie import in_order, pack_trie
 from dtg.model import DecoderModel
 from dtg.scoring import tree_scores
-from dtg.scoring.tree_scores import ACTIONS_AT_ONCE, chunks, score_trees
+from dtg.scoring.tree_scores import ACTIONS_AT_ONCE, chunks, score_derivations
 from tests.model.test_model import sentences, tiny
 from tests.model.test_released import IDS, released_weights
 from tests.twins import every_projective_tree, random_projective_heads
@@ -30,7 +30,8 @@ def trees_of_one_sentence(count: int, words: int, seed: int) -> list[Sentence]:
 
 
 def scores(model: DecoderModel, some: list[Sentence], constrained: bool) -> list[float]:
-    return score_trees(model, model.encode([tree for tree, _ in some], [pieces for _, pieces in some]), constrained)
+    batch = model.encode([tree for tree, _ in some], [pieces for _, pieces in some])
+    return score_derivations(model, batch, constrained)
 
 
 @pytest.mark.parametrize("family", families.FAMILIES)

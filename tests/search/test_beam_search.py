@@ -12,15 +12,18 @@ import torch
 
 from dtg import DependencyTree, families
 from dtg.errors import InputError, UnknownNameError
+from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel
-from dtg.model.heads import GENERATE, FactoredHead
-from dtg.scoring.tree_scores import score_trees
-from dtg.search import expansion as exploring
+from dtg.model.heads import FactoredHead
+from dtg.scoring.tree_scores import score_derivations
+from dtg.search import expansion
 from dtg.search.evaluator import Evaluator
-from dtg.search.expansion import Agenda, Pool, ways_at_once
+from dtg.search.expansion import Agenda, Pool, expansions_at_once
 from dtg.search.options import BeamOptions
 from dtg.search.state import BeamState
 from dtg.transitions import Operation
+from dtg.transitions.action import NOTHING
+from dtg.transitions.table import GENERATE
 from tests.model.test_model import tiny
 from tests.model.test_released import IDS, released_weights
 from tests.search.brute import log_sum, prefix_log_probability, sentence_log_probability
@@ -40,7 +43,7 @@ def random_pieces(words: int, chance: random.Random) -> list[list[int]]:
 
 def states(model: DecoderModel, pieces: list[list[int]], **options: Any) -> list[BeamState]:
     """The states after 0, 1, 2, ... words."""
-    found = [model.begin(**options)]
+    found = [LanguageModel(model).begin(**options)]
     for word in pieces:
         found.append(found[-1].step_ids(word))
     return found
@@ -49,9 +52,9 @@ def states(model: DecoderModel, pieces: list[list[int]], **options: Any) -> list
 def exact(model: DecoderModel, pieces: list[list[int]], constrained: bool = True) -> float:
     """The sum over all trees; they are scored as a trie, which has tests of its own."""
     words = tuple(f"w{i}" for i in range(len(pieces)))
-    every = every_projective_tree(len(pieces)) if model.family.system.builds_trees else [tuple(range(len(pieces)))]
+    every = every_projective_tree(len(pieces)) if model.has_trees else [tuple(range(len(pieces)))]
     trees = [DependencyTree(words, heads) for heads in every]
-    return log_sum(score_trees(model, model.encode(trees, [pieces] * len(trees)), constrained))
+    return log_sum(score_derivations(model, model.encode(trees, [pieces] * len(trees)), constrained))
 
 
 @pytest.mark.parametrize("family", families.FAMILIES)
@@ -167,13 +170,13 @@ def test_lexical_and_structural_from_their_definitions() -> None:
     model = tiny("dtg")
     before = states(model, [[1], [2]], **EVERYTHING)[-1]
     after = before.step_ids([3])
-    arrivals = before._arrivals
-    prior = (arrivals.arrival - before.log_probability).exp()
-    features = arrivals.lanes.states.features()
+    candidates = before._candidates
+    prior = (candidates.next_score - before.log_probability).exp()
+    features = candidates.lanes.states.features()
     with torch.inference_mode():
         piece = torch.full((len(prior),), 3)
-        joint = arrivals.score + before.search.evaluator.piece_log_probability(arrivals.hidden, features, piece)
-    likelihood = (joint - arrivals.arrival).exp()
+        joint = candidates.score + before.search.evaluator.piece_log_probability(candidates.hidden, features, piece)
+    likelihood = (joint - candidates.next_score).exp()
     posterior = prior * likelihood / (prior * likelihood).sum()
     assert after.surprisal == pytest.approx(-float((prior * likelihood).sum().log()))
     assert after.lexical == pytest.approx(float((posterior * -likelihood.log()).sum()))
@@ -189,7 +192,7 @@ def test_probabilities_of_all_next_actions_sum_to_one(
 ) -> None:
     """In every state that can be reached with up to three words, on the way to more words and to the end."""
     model = tiny(family, head=head)
-    evaluated = exploring.prospects
+    evaluated = expansion.prospects
     reached = Counter[int]()
 
     def watched(evaluator: Evaluator, new: Pool, before: int, ending: bool) -> tuple[torch.Tensor, Agenda]:
@@ -208,15 +211,15 @@ def test_probabilities_of_all_next_actions_sum_to_one(
         reached.update(new.lanes.states.last[:, 0].tolist())
         return evaluated(evaluator, new, before, ending)
 
-    monkeypatch.setattr(exploring, "prospects", watched)
+    monkeypatch.setattr(expansion, "prospects", watched)
     for state in states(model, [[1], [2, 9], [3]], constrained=constrained, **EVERYTHING)[1:]:
         state.end()
     operations = set(model.family.system.rules) - {Operation.END}
-    assert set(reached) == {-1, *operations}  # states after every kind of action were met
+    assert set(reached) == {NOTHING, *operations}  # states after every kind of action were met
 
 
 def test_a_model_without_trees_is_surprised_at_words_alone() -> None:
-    state = tiny("txl-tokens").begin().step_ids([1]).step_ids([2, 9])
+    state = LanguageModel(tiny("txl-tokens")).begin().step_ids([1]).step_ids([2, 9])
     assert (state.lexical, state.structural) == (state.surprisal, 0.0)
     assert (state.entropy, state.stack_depth, state.kept) == (0.0, 0.0, 1.0)
 
@@ -239,16 +242,16 @@ def test_how_many_are_followed_at_once_changes_nothing(family: str, monkeypatch:
     pieces = random_pieces(6, random.Random(12))
     expected = states(model, pieces, beam=16, word_beam=5)[-1].end().log_probability
     for share, worthwhile in ((1, 0), (16, 0), (16, 64)):
-        monkeypatch.setattr(exploring, "AT_ONCE", share)
-        monkeypatch.setattr(exploring, "WORTHWHILE", worthwhile)
+        monkeypatch.setattr(expansion, "AT_ONCE", share)
+        monkeypatch.setattr(expansion, "WORTHWHILE", worthwhile)
         found = states(model, pieces, beam=16, word_beam=5)[-1].end().log_probability
         assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_small_passes_follow_more() -> None:
-    assert [ways_at_once(100, sentences) for sentences in (1, 2, 64)] == [64, 32, 25]
-    assert [ways_at_once(10, sentences) for sentences in (1, 8, 64, 500)] == [10, 8, 2, 2]
-    assert ways_at_once(1, 500) == 1
+    assert [expansions_at_once(100, sentences) for sentences in (1, 2, 64)] == [64, 32, 25]
+    assert [expansions_at_once(10, sentences) for sentences in (1, 8, 64, 500)] == [10, 8, 2, 2]
+    assert expansions_at_once(1, 500) == 1
 
 
 @pytest.mark.parametrize("family", ["dtg", "dtg-eager"])
@@ -270,6 +273,26 @@ def test_released_models(head: str) -> None:
     pieces = [[1], [2, 8], [3], [4]]
     end = states(model, pieces, **EVERYTHING)[-1].end()
     assert end.log_probability == pytest.approx(exact(model, pieces, constrained=False), rel=1e-11)
+
+
+@pytest.mark.parametrize("family", ["txl-trans", "txl-tokens"])
+def test_released_transformer_xl(family: str) -> None:
+    """Against brute force by the naive model, prefix by prefix."""
+    weights = {name: tensor for name, tensor in released_weights().items() if not name.startswith("action_mlp")}
+    model = DecoderModel.from_released(weights, IDS, family=family, head="joint").double()
+    pieces = [[1], [2, 8], [3]]
+    found = states(model, pieces, **EVERYTHING)
+    for number in range(1, len(pieces) + 1):
+        expected = prefix_log_probability(model, pieces[:number], constrained=False)
+        assert found[number].log_probability == pytest.approx(expected, rel=1e-10)
+        assert found[number].kept == pytest.approx(1.0)
+    end = found[-1].end()
+    assert end.log_probability == pytest.approx(exact(model, pieces, constrained=False), rel=1e-11)
+    assert end.log_probability == pytest.approx(sentence_log_probability(model, pieces, constrained=False), rel=1e-10)
+    if family == "txl-tokens":
+        assert [state.structural for state in found] == [0.0] * 4
+        with pytest.raises(InputError, match="txl-tokens generates words without a tree"):
+            end.trees()
 
 
 def test_no_more_than_so_many_actions_between_words() -> None:
@@ -301,11 +324,12 @@ def test_fast_track_keeps_those_that_shift() -> None:
 def test_memory_stays_flat(family: str) -> None:
     """A long text: as many rows are alive after 100 words as after 40."""
     model = tiny(family)
-    state = model.begin(beam=10, word_beam=4)
+    state = LanguageModel(model).begin(beam=10, word_beam=4)
     alive = []
     for word in random_pieces(100, random.Random(15)):
         state = state.step_ids(word)
-        alive.append((state._beams.arena.used, state._beams.arena.table.shape[1], state._beams.lanes.rows.shape[1]))
+        beams = state._beams
+        alive.append((beams.cache.used, beams.cache.table.shape[1], beams.lanes.rows.shape[1]))
     rows, capacity, width = (max(column) for column in zip(*alive[60:], strict=True))
     early_rows, early_capacity, early_width = (max(column) for column in zip(*alive[15:40], strict=True))
     assert rows <= 2 * early_rows
@@ -319,7 +343,7 @@ def test_deeper_than_the_positions_go() -> None:
     assert isinstance(model.head, FactoredHead)
     with torch.no_grad():
         model.head.outer.bias[GENERATE] = 50.0
-    state = model.begin(beam=2, word_beam=1)
+    state = LanguageModel(model).begin(beam=2, word_beam=1)
     for _ in range(70):
         state = state.step_ids([1])
     assert state.stack_depth == pytest.approx(70.0)
@@ -330,16 +354,47 @@ def test_narrow_beams_take_more_sentences_together() -> None:
     assert [BeamOptions(beam=beam).sentences_together for beam in (1, 10, 20, 80, 300)] == [256, 256, 128, 32, 32]
 
 
+@pytest.mark.parametrize("head", ["factored", "joint"])
+def test_released_models_have_no_constraints(head: str) -> None:
+    model = DecoderModel.from_released(released_weights(), IDS, head=head)  # type: ignore[arg-type]
+    language_model = LanguageModel(model)
+    tree = DependencyTree(("a",), (0,))
+    for refused in (
+        lambda: language_model.begin(constrained=True),
+        lambda: model.score_ids([[1]], (0,), constrained=True),
+        lambda: model.score_batch(model.encode([tree], [[[1]]]), constrained=True),
+        lambda: model(model.encode([tree], [[[1]]]), constrained=True),
+    ):
+        with pytest.raises(InputError, match="released models were trained without constraints"):
+            refused()
+    for constrained in (None, False):
+        state = language_model.begin(constrained=constrained).step_ids([1])
+        assert state.end().log_probability == pytest.approx(model.score_ids([[1]], (0,)), rel=1e-5)
+
+
+@pytest.mark.parametrize("wrong", ["no", "True", 1, 0])
+def test_constrained_is_true_or_false(wrong: Any) -> None:
+    for family in ("dtg", "txl-tokens"):
+        model = tiny(family)
+        language_model = LanguageModel(model)
+        for refused in (
+            lambda: language_model.begin(constrained=wrong),  # noqa: B023 - used at once
+            lambda: model.score_ids([[1]], (0,), constrained=wrong),  # noqa: B023
+        ):
+            with pytest.raises(InputError, match=f"constrained is {wrong!r}; True, False or None"):
+                refused()
+
+
 def test_options_are_checked() -> None:
-    model = tiny("dtg")
+    model = LanguageModel(tiny("dtg"))
     with pytest.raises(InputError, match="beam is 0; a whole number of at least 1 is expected"):
         model.begin(beam=0)
     with pytest.raises(InputError, match=r"word_beam is 2\.5; a whole number"):
-        model.begin(word_beam=2.5)
-    with pytest.raises(InputError, match=r"a search has no option bem\. Known: beam, word_beam, fast_track"):
-        model.begin(bem=3)
+        model.begin(word_beam=2.5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'bem'"):
+        model.begin(bem=3)  # type: ignore[call-arg]
     with pytest.raises(UnknownNameError, match="derivations called 'some'"):
-        model.begin(derivations="some")
+        model.begin(derivations="some")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="at least one word"):
         model.begin().end()
     with pytest.raises(InputError, match="no tokenizer"):
@@ -349,4 +404,4 @@ def test_options_are_checked() -> None:
     with pytest.raises(InputError, match="at least one piece"):
         model.begin().step_ids([])
     with pytest.raises(InputError, match="txl-tokens generates words without a tree"):
-        tiny("txl-tokens").begin().step_ids([1]).end().trees()
+        LanguageModel(tiny("txl-tokens")).begin().step_ids([1]).end().trees()

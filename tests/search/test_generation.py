@@ -11,18 +11,20 @@ import torch
 
 from dtg import families
 from dtg.errors import InputError
+from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel, ModelConfig
-from dtg.search import generation as generating
+from dtg.search import generation
 from dtg.search.sampling import Sampling, draw
 from dtg.text import Tokenizer
 from tests.model.test_model import TINY
 
 
-def model_of(family: str, *, head: str = "factored", seed: int = 0) -> DecoderModel:
+def model_of(family: str, *, head: str = "factored", seed: int = 0) -> LanguageModel:
     words = "the dog barks at a cat and sees it run away from here".split()
     tokenizer = Tokenizer.train(words * 3, 300)
     settings: dict[str, Any] = {**TINY, "vocabulary": tokenizer.size, "head": head}
-    return DecoderModel.create(ModelConfig(family=family, **settings), tokenizer, seed=seed).double().eval()
+    model = DecoderModel.create(ModelConfig(family=family, **settings), tokenizer, seed=seed)
+    return LanguageModel(model.double().eval())
 
 
 @pytest.mark.parametrize("family", families.FAMILIES)
@@ -67,7 +69,7 @@ def test_at_the_limit_the_tree_closes() -> None:
     """A model that never wants to stop: every sentence has the most words allowed, and a whole tree."""
     model = model_of("dtg")
     with torch.no_grad():
-        model.head.outer.bias[0] = 30.0  # type: ignore[union-attr, operator]
+        model.decoder_model.head.outer.bias[0] = 30.0  # type: ignore[union-attr, operator]
     for sentence in model.generate(5, max_words=4, seed=3):
         assert len(sentence.words) == 4
         assert not sentence.complete
@@ -82,8 +84,8 @@ def test_the_same_seed_gives_the_same_sentences() -> None:
 
 
 def test_more_than_fit_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generating, "AT_ONCE", 3)
-    monkeypatch.setattr(generating, "TIDY_EVERY", 2)
+    monkeypatch.setattr(generation, "AT_ONCE", 3)
+    monkeypatch.setattr(generation, "TIDY_EVERY", 2)
     assert len(model_of("dtg").generate(8, max_words=10)) == 8
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from dtg import DependencyTree, families
 from dtg.errors import InputError
+from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel, ModelConfig
-from dtg.search.beam_search import Search
+from dtg.search.beam_search import BeamSearch
 from dtg.search.options import BeamOptions
 from dtg.search.prefix_trie import search_all, words_at_once
 from dtg.text import Tokenizer
@@ -29,7 +30,7 @@ def sentence(words: int, seed: int) -> Sentence:
 
 def alone(model: DecoderModel, words: Sentence) -> tuple[list[float], float]:
     """Surprisals and log p(x), word by word with one sentence in hand."""
-    state = model.begin(beam=20, word_beam=6)
+    state = LanguageModel(model).begin(beam=20, word_beam=6)
     surprisals = []
     for pieces in words:
         state = state.step_ids(pieces)
@@ -43,10 +44,10 @@ def test_equal_to_one_at_a_time(family: str, at_once: int) -> None:
     model = tiny(family)
     base = sentence(5, seed=1)
     given = [sentence(3, seed=2), base, base[:3], [*base[:4], *sentence(4, seed=3)], sentence(1, seed=4), base]
-    found = list(search_all(Search(model, OPTIONS), given, at_once))
+    found = list(search_all(BeamSearch(model, OPTIONS), given, at_once))
     for words, result in zip(given, found, strict=True):
         surprisals, log_probability = alone(model, words)
-        assert [figures[1] for figures in result.words] == pytest.approx(surprisals, rel=1e-11)
+        assert [statistics[1] for statistics in result.words] == pytest.approx(surprisals, rel=1e-11)
         assert result.log_probability == pytest.approx(log_probability, rel=1e-11)
 
 
@@ -56,17 +57,17 @@ def test_equal_beginnings_are_searched_once(family: str) -> None:
     model = tiny(family)
 
     def rows(given: list[Sentence]) -> int:
-        search = Search(model, OPTIONS)
+        search = BeamSearch(model, OPTIONS)
         list(search_all(search, given, at_once=2))
         return search.rows_evaluated
 
     stem, left, right = sentence(5, seed=5), sentence(3, seed=6), sentence(3, seed=7)
     both = rows([[*stem, *left], [*stem, *right]])
     apart = rows([[*stem, *left]]) + rows([[*stem, *right]])
-    state = model.begin(beam=20, word_beam=6)
+    state = LanguageModel(model).begin(beam=20, word_beam=6)
     for pieces in stem:
         state = state.step_ids(pieces)
-    assert state._arrivals is not None  # the ways to the word after the stem are shared as well
+    assert state._candidates is not None  # the candidates for the word after the stem are shared as well
     assert apart - both == state.search.rows_evaluated
     assert rows([[*stem, *left]] * 5) == rows([[*stem, *left]])
 
@@ -74,7 +75,7 @@ def test_equal_beginnings_are_searched_once(family: str) -> None:
 def test_results_come_in_order_and_early() -> None:
     """The first sentence is there long before the last is searched."""
     model = tiny("dtg")
-    search = Search(model, OPTIONS)
+    search = BeamSearch(model, OPTIONS)
     given = [sentence(4, seed=seed) for seed in range(20)]
     results = search_all(search, given, at_once=2)
     next(results)
@@ -87,29 +88,29 @@ def test_many_words_after_one_beginning() -> None:
     """A hundred different second words do not all fit into one pass; none is lost."""
     model = tiny("dtg")
     given: list[Sentence] = [[(1,), (first, 8 + last)] for first in range(8) for last in range(4)]
-    found = list(search_all(Search(model, OPTIONS), given, at_once=5))
+    found = list(search_all(BeamSearch(model, OPTIONS), given, at_once=5))
     assert len(found) == 32
     for words, result in list(zip(given, found, strict=True))[::7]:
         assert result.log_probability == pytest.approx(alone(model, words)[1], rel=1e-11)
 
 
 def test_large_models_take_fewer_words_at_once() -> None:
-    small = Search(tiny("dtg"), BeamOptions(beam=100))
+    small = BeamSearch(tiny("dtg"), BeamOptions(beam=100))
     assert words_at_once(small) == 24
-    assert words_at_once(Search(tiny("dtg"), BeamOptions(beam=5000))) == 1
-    assert words_at_once(Search(tiny("dtg"), BeamOptions(beam=2))) == 256
+    assert words_at_once(BeamSearch(tiny("dtg"), BeamOptions(beam=5000))) == 1
+    assert words_at_once(BeamSearch(tiny("dtg"), BeamOptions(beam=2))) == 256
 
 
 @pytest.fixture(scope="module")
-def model() -> DecoderModel:
+def model() -> LanguageModel:
     """A model with a tokenizer, random weights."""
     words = "the dog barks at a cat and sees it run away from here".split()
     tokenizer = Tokenizer.train(words * 3, 300)
     settings = {**TINY, "vocabulary": tokenizer.size}
-    return DecoderModel.create(ModelConfig(**settings), tokenizer).double().eval()
+    return LanguageModel(DecoderModel.create(ModelConfig(**settings), tokenizer).double().eval())
 
 
-def test_surprisal_of_texts_and_words(model: DecoderModel) -> None:
+def test_surprisal_of_texts_and_words(model: LanguageModel) -> None:
     given = ["The dog barks.", ["the", "dog", "barks", "."], ["cat"]]
     found = model.surprisal(given, beam=20, word_beam=6)
     assert [result.words for result in found] == [("The", "dog", "barks", "."), ("the", "dog", "barks", "."), ("cat",)]
@@ -128,7 +129,7 @@ def test_surprisal_of_texts_and_words(model: DecoderModel) -> None:
         assert found[1].entropy_reductions[place] == pytest.approx(state.entropy_reduction, abs=1e-12)
 
 
-def test_the_best_tree_by_beam(model: DecoderModel) -> None:
+def test_the_best_tree_by_beam(model: LanguageModel) -> None:
     """Of four words all thirty trees can be compared."""
     words = ("the", "dog", "barks", "here")
     found = model.parse(words, beam=1000, word_beam=1000)
@@ -141,13 +142,13 @@ def test_the_best_tree_by_beam(model: DecoderModel) -> None:
 @pytest.mark.parametrize(
     "text", ["word", "word " * 200, "😀 👩‍👩‍👧 is здесь", "zyzzyva", "bell \x07 and \u200b nothing", "10\u00a0000 dogs"]
 )
-def test_unusual_texts_have_an_answer(model: DecoderModel, text: str) -> None:
+def test_unusual_texts_have_an_answer(model: LanguageModel, text: str) -> None:
     (found,) = model.surprisal([text], beam=4, word_beam=2)
     assert np.isfinite(found.surprisals).all()
     assert np.isfinite(found.log_probability)
 
 
-def test_one_text_is_not_a_list_of_sentences(model: DecoderModel) -> None:
+def test_one_text_is_not_a_list_of_sentences(model: LanguageModel) -> None:
     with pytest.raises(InputError, match=r"put it into a list: surprisal\(\[text\]\)"):
         model.surprisal("The dog barks.")
     with pytest.raises(InputError, match="has no words"):
@@ -155,12 +156,12 @@ def test_one_text_is_not_a_list_of_sentences(model: DecoderModel) -> None:
     with pytest.raises(InputError, match="no words; a sentence needs at least one"):
         model.surprisal([[]])
     with pytest.raises(InputError, match="no tokenizer"):
-        list(tiny("dtg").surprisal_stream([["a"]]))
+        list(LanguageModel(tiny("dtg")).surprisal_stream([["a"]]))
 
 
-def test_ends_that_are_not_asked_for(model: DecoderModel) -> None:
+def test_ends_that_are_not_asked_for(model: LanguageModel) -> None:
     sentences = [["the", "keys", "are", "here"], ["the", "keys", "is"], ["the"]]
-    search = Search(model, BeamOptions(beam=8))
+    search = BeamSearch(model.decoder_model, BeamOptions(beam=8))
     complete = model.surprisal(sentences, beam=8)
     found = model.surprisal(sentences, beam=8, ends=False)
     for one, whole in zip(found, complete, strict=True):

@@ -17,7 +17,7 @@ from dtg.transitions.arc_swift import ArcSwift
 from dtg.transitions.rules import TEXT_GOES_ON, Clause
 from tests.twins import every_projective_tree, random_projective_heads
 
-TREE_SYSTEMS = ("arc-standard", "arc-hybrid", "arc-eager", "arc-swift")
+TREE_SYSTEMS = ("arc-standard", "arc-hybrid", "arc-eager", "arc-swift", "arc-standard-released")
 TREES = {1: 1, 2: 2, 3: 7, 4: 30, 5: 143, 6: 728}
 
 
@@ -108,7 +108,7 @@ def audit_words(system: TransitionSystem) -> None:
     assert derivations(system, 3, known=True) == derivations(system, 3, known=False) == [system.oracle(tree)]
 
 
-ALL_AT_4 = {"arc-standard": 40, "arc-hybrid": 30, "arc-eager": 32, "arc-swift": 30}
+ALL_AT_4 = {"arc-standard": 40, "arc-hybrid": 30, "arc-eager": 32, "arc-swift": 30, "arc-standard-released": 40}
 
 
 def test_all_derivations_are_more() -> None:
@@ -177,6 +177,21 @@ def test_figure_2_in_arc_standard() -> None:
         LEFTARC,  # <ROOT> is difference
         RIGHTARC,  # <ROOT> is
         RIGHTARC,  # <ROOT>
+        END,
+    )
+
+
+def test_figure_2_as_released() -> None:
+    tree = DependencyTree(tuple("There is a difference".split()), (2, 0, 4, 2))
+    assert transitions.get("arc-standard-released").oracle(tree) == (
+        GEN("There"),  # <ROOT> There
+        GEN("is"),  # <ROOT> There is
+        LEFTARC,  # <ROOT> is
+        GEN("a"),  # <ROOT> is a
+        GEN("difference"),  # <ROOT> is a difference
+        LEFTARC,  # <ROOT> is difference
+        RIGHTARC,  # <ROOT> is
+        Action(Operation.POPROOT),  # <ROOT>
         END,
     )
 
@@ -264,7 +279,9 @@ def test_arc_swift_has_a_limit() -> None:
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(UnknownNameError, match="arc-standard, arc-hybrid, arc-eager, arc-swift, words"):
+    with pytest.raises(
+        UnknownNameError, match="arc-standard, arc-hybrid, arc-eager, arc-swift, arc-standard-released, words"
+    ):
         transitions.get("arc-wrong")
     with pytest.raises(UnknownNameError, match="canonical, all"):
         transitions.get("words", derivations="some")  # type: ignore[arg-type]

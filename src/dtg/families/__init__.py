@@ -1,20 +1,23 @@
 """Model families, by name: the rules that turn actions into rows, each with its transition system.
 
-| | arc-standard | arc-eager | arc-swift | words alone |
-|---|---|---|---|---|
-| `StackFamily` | `dtg` | `dtg-eager` | `dtg-swift` | |
-| `LinearFamily` | `txl-trans` | | | `txl-tokens` |
+| | arc-standard | arc-eager | arc-swift | words alone | top-down |
+|---|---|---|---|---|---|
+| `StackFamily` | `dtg` | `dtg-eager` | `dtg-swift` | | `tg` |
+| `LinearFamily` | `txl-trans` | | | `txl-tokens` | `plm` |
+| `PhraseMaskFamily` | | | | | `plm-mask` |
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from dtg.errors import InputError, UnknownNameError
 from dtg.families.family import ARC_REPRESENTATIONS, ArcRepresentation, Family
 from dtg.families.linear import LinearFamily
 from dtg.families.packing import Dense, PackedRows, PackedView, pack
+from dtg.families.phrases import PhraseMaskFamily, PhraseStackFamily
 from dtg.families.rows import Kind, LaneRows, LaneView, Row
 from dtg.families.stack import StackFamily
 from dtg.io.settings import check_choice
@@ -24,6 +27,7 @@ from dtg.transitions.arc_standard_released import ReleasedArcStandard
 from dtg.transitions.arc_swift import ArcSwift
 from dtg.transitions.rules import Derivations
 from dtg.transitions.system import TransitionSystem
+from dtg.transitions.top_down import TopDown
 from dtg.transitions.words import Words
 
 # How a sentence ends: by an arc from <ROOT> like any other, or, as in the authors' released models, by an operation POPROOT.
@@ -37,6 +41,9 @@ class FamilyEntry:
     rule: type[Family]
     system: type[TransitionSystem]
     released: type[TransitionSystem] | None = None  # instead of `system` in the authors' released models
+    settings: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # of the system, where they are not the system's own defaults
 
 
 FAMILIES: dict[str, FamilyEntry] = {
@@ -45,6 +52,9 @@ FAMILIES: dict[str, FamilyEntry] = {
     "dtg-swift": FamilyEntry(StackFamily, ArcSwift),
     "txl-trans": FamilyEntry(LinearFamily, ArcStandard, released=ReleasedArcStandard),
     "txl-tokens": FamilyEntry(LinearFamily, Words),
+    "tg": FamilyEntry(PhraseStackFamily, TopDown, settings={"typed_closing": True}),
+    "plm": FamilyEntry(LinearFamily, TopDown, settings={"typed_closing": False}),
+    "plm-mask": FamilyEntry(PhraseMaskFamily, TopDown, settings={"typed_closing": False}),
 }
 
 __all__ = [
@@ -81,8 +91,8 @@ def get(
         arc_representation: what the rows of an arc read: its head, the operation, or both.
         derivations: "canonical" gives each tree one derivation, "all" lifts the clauses that are there only for that.
         end: how a sentence ends; "pop_root" is for the authors' released models.
-        options: of the family's transition system, such as arc-swift's `distance_limit`. Options that the system does not have
-            are left out, so that one set of settings serves all families.
+        options: of the family's transition system, such as arc-swift's `distance_limit` or top-down's `labels`. Options that
+            the system does not have, and those that are None, are left out, so that one set of settings serves all families.
 
     Returns:
         A family, with `rows(tree)` for looking at, and `begin` and `advance` for training and search.
@@ -94,5 +104,6 @@ def get(
     system = entry.system if end == "arc" else entry.released
     if system is None:
         raise InputError(f"{name} has no pop_root ending; released models of that kind do not exist.")
-    chosen = {option: value for option, value in options.items() if option in system.options}
-    return entry.rule(name, system(derivations=derivations, **chosen), arc_representation=arc_representation)
+    chosen = {option: value for option, value in options.items() if option in system.options and value is not None}
+    made = system(derivations=derivations, **{**entry.settings, **chosen})
+    return entry.rule(name, made, arc_representation=arc_representation)

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
+from dtg.errors import ConfigError
 from dtg.families.lanes import Lanes
 from dtg.families.reading import Reading, read
 from dtg.families.rows import Kind, LaneRows, LaneView, Row
@@ -40,6 +41,16 @@ class Family(ABC):
         check_choice("arc_representation", arc_representation, ARC_REPRESENTATIONS)
         self.name, self.system, self.arc_representation = name, system, arc_representation
         self._reads_on: dict[torch.device, Tensor] = {}
+
+    @classmethod
+    def split_heads(cls, heads: int) -> tuple[int, ...]:
+        """How many attention heads see through each view, where the configuration does not say."""
+        if len(cls.views) > 1:
+            raise ConfigError(
+                f"view_heads is missing: there are {len(cls.views)} views ({', '.join(cls.views)}) and {heads} attention heads;"
+                " say how many heads see through each view."
+            )
+        return (heads,)
 
     @property
     def has_trees(self) -> bool:

@@ -12,7 +12,7 @@ import torch
 from dtg.families.packing import PackedRows, PackedView, pack
 from dtg.families.rows import KINDS, Row, RowView
 from dtg.io.json_files import FORMAT_VERSION
-from dtg.transitions.action import NOTHING, Action, Operation, describe
+from dtg.transitions.action import NOTHING, ROLES, Action, Operation, describe
 from dtg.transitions.batch import ActionBatch, SentenceBatch, check_pieces
 from dtg.trees.kinds import Tree
 from dtg.trees.tree import DependencyTree
@@ -117,5 +117,5 @@ def view_of_row(name: str, view: PackedView, row: int, first: int) -> RowView:
 
 def read_action(action: Action, second: bool) -> str:
     """An operation as a row reads it. The second row of one that composes is marked with a 2."""
-    composes = action.operation in (Operation.LEFTARC, Operation.RIGHTARC)
+    composes = ROLES[action.operation].composes
     return describe(action.operation.name + ("2" if second and composes else ""), action.argument)

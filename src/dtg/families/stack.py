@@ -77,12 +77,12 @@ class StackFamily(Family):
         piece: Tensor,
     ) -> None:
         """Take away what the action removes, put in what it adds, and write the predicting row on the top or above it."""
-        size = torch.where(actions.removes, start + actions.composed, lanes.size + actions.generated)
-        lanes.start.scatter_(1, change.lower, torch.where(actions.starts_word, lanes.size, start))
+        size = torch.where(actions.removes, start + actions.composed, lanes.size + actions.pushed)
+        lanes.start.scatter_(1, change.lower, torch.where(actions.starts_item, lanes.size, start))
         if change.keeps_top is not None:
             size, piece = self._move_top_down(lanes, actions, change, change.keeps_top, size, piece)
         lanes.piece.scatter_(1, change.lower, piece)
-        above = torch.where(actions.generates, lanes.size, size)
+        above = torch.where(actions.pushes, lanes.size, size)
         place = torch.where(actions.composes, start, above)
         lanes.rows.scatter_(1, place, composed)
         lanes.item.scatter_(1, place, change.lower)
@@ -111,11 +111,15 @@ class StackFamily(Family):
         # A POP puts nothing in: the top itself is at `lower` now.
         return size, torch.where(actions.puts_in, piece, top_piece)
 
+    def positions(self, lanes: Lanes, change: Change) -> Tensor:
+        """(lanes, width) of every row on the stack: how many items are above its own. Families may count otherwise."""
+        return change.new_top - lanes.item
+
     def _predict(self, lanes: Lanes, actions: LaneActions, change: Change, ids: Tensor, piece: Tensor) -> LaneRows:
         """The rows that predict: they attend to the stack as it is now, and to themselves."""
-        relative = change.new_top - lanes.item
+        relative = self.positions(lanes, change)
         if lanes.rows.shape[1] > DEEPEST:  # only then can an item be that deep
             relative = relative.clamp(max=DEEPEST)
         # A row that is not pushed attends to itself as well.
-        view = LaneView(keys=lanes.size + ~actions.generates, attends=lanes.rows, relative=relative)
+        view = LaneView(keys=lanes.size + ~actions.pushes, attends=lanes.rows, relative=relative)
         return LaneRows(Kind.STACK, True, True, present=actions.adds_row, id=ids, piece=piece, views=(view,))

@@ -1,8 +1,9 @@
-"""Text files that may be gzipped: opened, unpacked and decoded line by line, with errors that name file and line."""
+"""Text files that may be compressed (.gz, .xz): opened, unpacked, decoded line by line; errors name file and line."""
 
 from __future__ import annotations
 
 import gzip
+import lzma
 import shutil
 import tempfile
 import zlib
@@ -12,8 +13,8 @@ from typing import BinaryIO, cast
 
 from dtg.errors import DamagedFileError, FileError
 
-GZIP = b"\x1f\x8b"
-DAMAGED_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)  # what reading a damaged compressed file raises
+GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"  # how compressed files begin
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # what reading a damaged compressed file raises
 
 
 def check_is_file(path: Path) -> None:
@@ -23,14 +24,16 @@ def check_is_file(path: Path) -> None:
 
 
 def unzipped(raw: BinaryIO) -> BinaryIO:
-    """The content of a file that may be gzipped; streams that cannot look ahead are taken as they are."""
+    """The content of a file that may be compressed; streams that cannot look ahead are taken as they are."""
     peek = getattr(raw, "peek", None)
-    is_gzipped = peek is not None and peek(len(GZIP))[: len(GZIP)] == GZIP
-    return cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if is_gzipped else raw
+    beginning = peek(len(XZ)) if peek is not None else b""
+    if beginning.startswith(GZIP):
+        return cast(BinaryIO, gzip.GzipFile(fileobj=raw))
+    return cast(BinaryIO, lzma.LZMAFile(raw)) if beginning.startswith(XZ) else raw
 
 
 def open_seekable(path: Path) -> BinaryIO:
-    """A file, or what a gzipped one holds, open so that one can seek in it; the latter is unpacked into a temporary file."""
+    """A file, or what a compressed one holds, open so that one can seek in it; the latter is unpacked into a temporary file."""
     check_is_file(path)
     file = path.open("rb")
     content = unzipped(file)
@@ -40,7 +43,7 @@ def open_seekable(path: Path) -> BinaryIO:
     try:
         with file:
             shutil.copyfileobj(content, unpacked, 1 << 20)
-    except DAMAGED_GZIP as error:
+    except DAMAGED as error:
         unpacked.close()
         raise DamagedFileError(f"cannot read {path}: {damage(error)}.") from None
     return cast(BinaryIO, unpacked)
@@ -51,9 +54,11 @@ def damage(error: Exception, where: str = "") -> str:
     return f"the compressed file breaks off or is damaged{where} ({error})"
 
 
-def open_to_write(path: Path, *, compress: bool) -> gzip.GzipFile | BufferedWriter:
-    """A file open for writing, gzipped if asked; the same content makes the same bytes."""
-    return gzip.GzipFile(path, "wb", mtime=0) if compress else path.open("wb")
+def open_to_write(path: Path, *, suffix: str) -> gzip.GzipFile | lzma.LZMAFile | BufferedWriter:
+    """A file open for writing, compressed if the suffix is .gz or .xz; the same content makes the same bytes."""
+    if suffix == ".gz":
+        return gzip.GzipFile(path, "wb", mtime=0)
+    return lzma.LZMAFile(path, "wb") if suffix == ".xz" else path.open("wb")
 
 
 def decode_line(line: bytes, number: int) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
+from dtg.families import Family
 from dtg.model.config import ModelConfig
 from dtg.model.positions import sinusoids
 
@@ -90,7 +91,7 @@ class RelativeAttention(nn.Module):
         inner = self.heads * self.head_width
         self.queries_keys_values = nn.Linear(config.width, 3 * inner, bias=False)
         self.positions = nn.Linear(config.width, inner, bias=False)
-        self.output = nn.Linear(inner, config.width, bias=False)
+        self.output = nn.Linear(inner, config.width, bias=config.attention_output_bias)
         self.channel = nn.Embedding(channel_size, self.head_width) if channel_size else None
 
     def forward(self, rows: Tensor, keys: LayerKeys, biases: PositionBiases, encoded: Tensor) -> Tensor:
@@ -108,15 +109,15 @@ class RelativeAttention(nn.Module):
         return output
 
 
-def head_groups(config: ModelConfig, views: int) -> tuple[HeadGroups, ...]:
-    """The groups of heads of every layer: as many heads for each view as the configuration says."""
-    counts = config.view_heads or (config.attention_heads,)
+def head_groups(config: ModelConfig, family: type[Family]) -> tuple[HeadGroups, ...]:
+    """The groups of heads of every layer: as many heads for each view as the configuration says, or the family."""
+    counts = config.view_heads or family.split_heads(config.attention_heads)
     groups, first = [], 0
     for view, count in enumerate(counts):
         if count:
             groups.append(HeadGroup(view, first, first + count))
         first += count
-    assert first == config.attention_heads and len(counts) <= views
+    assert first == config.attention_heads and len(counts) == len(family.views)
     return (tuple(groups),) * config.layers
 
 

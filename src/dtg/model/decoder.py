@@ -6,13 +6,21 @@ normalisation after each (post, as released) or before (pre).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 
 from dtg.model.attention import Keys, LayerKeys, PositionBiases, RelativeAttention, encode_positions
-from dtg.model.config import ModelConfig
+from dtg.model.config import Activation, ModelConfig
 
 NORM_EPSILON = 1e-5
+ACTIVATIONS: dict[Activation, Callable[[], nn.Module]] = {
+    "relu": nn.ReLU,
+    "gelu": nn.GELU,
+    "gelu_tanh": partial(nn.GELU, approximate="tanh"),
+}
 TRUNCATED_DEVIATION = 0.87962566  # of a standard normal cut off at two
 
 
@@ -23,7 +31,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.inner = nn.Linear(config.width, config.feedforward)
         self.outer = nn.Linear(config.feedforward, config.width)
-        self.activation = nn.ReLU() if config.activation == "relu" else nn.GELU()
+        self.activation = ACTIVATIONS[config.activation]()
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, rows: Tensor) -> Tensor:

@@ -54,7 +54,7 @@ class DecoderModel(nn.Module):
         self.config, self.symbols, self.root, self.tokenizer = config, symbols, root, tokenizer
         self.family = make_family(config)
         self.decoder = Decoder(config, symbols.tokens, self.family.channel_size)
-        self.groups = head_groups(config, len(self.family.views))
+        self.groups = head_groups(config, type(self.family))
         self.head: Head
         self.head = FactoredHead(config, symbols) if config.head == "factored" else JointHead(config, symbols)
         self.released_ids: dict[str, int] | None = None
@@ -246,4 +246,8 @@ def make_family(config: ModelConfig, derivations: Derivations = "canonical") -> 
         derivations=derivations,
         end=config.end,
         distance_limit=config.distance_limit,
+        labels=config.labels or None,
+        typed_closing=config.typed_closing,
+        max_open=config.max_open,
+        max_chain=config.max_chain,
     )

@@ -32,10 +32,11 @@ from dtg.search.options import BeamOptions
 from dtg.search.state import BeamState
 from dtg.text.sentence import GivenSentence, as_sentence
 from dtg.transitions.rules import Derivations
-from dtg.trees.kinds import Tree, TreeKind
+from dtg.trees.kinds import Tree
 
 How = Literal["auto", "exact", "beam", "proposal", "estimate", "combined"]
-AUTO_LONGEST = 6  # 728 dependency trees: a second for a small model
+AUTO_TREES = 728  # "auto" sums over all of so many, which six words have in dependencies: a second for a small model
+MOST_TREES = 25_000  # "exact" sums over no more, which eight words have
 Words = tuple[str, ...]
 Scores = dict[Hashable, float]  # log p(x, y) of each tree, by its key; minus infinity out of reach
 
@@ -54,16 +55,16 @@ def marginalize(
     """log p(x); see `LanguageModel.marginal`. `search_was_set` names the options of the search that the caller has set."""
     check_choice("how", how, get_args(How))
     words = as_sentence(sentence).words
-    kind = model.family.system.kind
-    if kind is None:
+    if not model.has_trees:
         return without_trees(model, words, options)
     if how == "auto":
-        how = choose(len(words), proposal is not None, options.derivations)
+        few = model.family.system.count_trees(len(words)) <= AUTO_TREES
+        how = choose(few, proposal is not None, options.derivations)
     else:
         check_search(how, search_was_set)
     check_needs(how, proposal is not None, options.derivations)
     if how == "exact":
-        return exact(model, words, options, kind)
+        return exact(model, words, options)
     if how == "beam":
         return by_beam(model, words, options)
     assert proposal is not None
@@ -75,16 +76,14 @@ def marginalize(
 
 def from_draws(model: DecoderModel, draws: Draws, how: How, options: BeamOptions) -> Marginal:
     """What trees that were drawn say: a lower bound ("proposal") or an estimate ("estimate")."""
-    kind = model.family.system.kind
-    assert kind is not None
-    return by_estimate(model, draws, options, kind) if how == "estimate" else by_proposal(model, draws, options)
+    return by_estimate(model, draws, options) if how == "estimate" else by_proposal(model, draws, options)
 
 
-def choose(words: int, proposal: bool, derivations: Derivations) -> How:
+def choose(few_trees: bool, proposal: bool, derivations: Derivations) -> How:
     """What `auto` means."""
     if proposal:
         return "proposal"
-    return "exact" if words <= AUTO_LONGEST and derivations == "canonical" else "beam"
+    return "exact" if few_trees and derivations == "canonical" else "beam"
 
 
 def check_search(how: How, search: Sequence[str]) -> None:
@@ -116,14 +115,16 @@ def without_trees(model: DecoderModel, words: Words, options: BeamOptions) -> Ma
     return Marginal(log_probability=score, lower_bound=score, kind="exact", how=how, trees=0, **facts)
 
 
-def exact(model: DecoderModel, words: Words, options: BeamOptions, kind: TreeKind) -> Marginal:
+def exact(model: DecoderModel, words: Words, options: BeamOptions) -> Marginal:
     """The sum over every tree, in its canonical derivation."""
-    if len(words) > kind.longest:
+    system = model.family.system
+    count = system.count_trees(len(words))
+    if count > MOST_TREES:
         raise InputError(
-            f"the sentence has {len(words)} words, hence {kind.count(len(words)):,} trees; how='exact' sums over all of"
-            f" them for up to {kind.longest} words. Use how='beam' or how='proposal', which give lower bounds."
+            f"the sentence has {len(words)} words, hence {count:,} trees; how='exact' sums over up to {MOST_TREES:,}."
+            " Use how='beam' or how='proposal', which give lower bounds."
         )
-    scores = score_distinct(model, kind.enumerate(words), options.constrained)
+    scores = score_distinct(model, system.trees(words), options.constrained)
     how = f"enumeration of all {len(scores):,} trees" if len(scores) > 1 else "there is one tree"
     return summed(scores, kind="exact", how=how, **known_facts(model, options.constrained))
 
@@ -149,7 +150,7 @@ def by_proposal(model: DecoderModel, draws: Draws, options: BeamOptions) -> Marg
     return summed(scores, "lower bound", how, draws=count, **known_facts(model, options.constrained))
 
 
-def by_estimate(model: DecoderModel, draws: Draws, options: BeamOptions, kind: TreeKind) -> Marginal:
+def by_estimate(model: DecoderModel, draws: Draws, options: BeamOptions) -> Marginal:
     """The importance-weighted estimate that fits how the trees were drawn; exact, if that has left none undrawn."""
     if reason := why_no_estimate(draws):
         raise InputError(
@@ -158,7 +159,7 @@ def by_estimate(model: DecoderModel, draws: Draws, options: BeamOptions, kind: T
         )
     assert draws.log_q is not None
     scores = score_distinct(model, draws.trees, options.constrained)
-    if draws.drawn == "without replacement" and len(scores) == kind.count(len(draws.trees[0])):
+    if draws.drawn == "without replacement" and len(scores) == model.family.system.count_trees(len(draws.trees[0])):
         how = f"draws without replacement of all {pluralize(len(scores), 'tree')}"
         return summed(scores, "exact", how, draws=len(scores), **known_facts(model, options.constrained))
     estimator = from_independent_draws if draws.drawn == "independently" else from_ordered_draws

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar
 
 from dtg.errors import DamagedFileError, FileError, InputError
-from dtg.io.text_files import DAMAGED_GZIP, damage, decode_line, unzipped
+from dtg.io.text_files import DAMAGED, damage, decode_line, unzipped
 from dtg.text.sentence import Sentence
 from dtg.trees import DependencyTree
 
@@ -61,7 +61,7 @@ class Lines:
                         yield Item(number, text, line, 0 if self.size is None else raw.tell())
                     else:
                         self.empty += 1
-        except DAMAGED_GZIP as error:
+        except DAMAGED as error:
             reason = f"{damage(error, ' here')}. Get the file again."
             raise DamagedFileError(f"cannot read {self.name}, line {number + 1}: {reason}") from None
         except OSError as error:

@@ -13,10 +13,11 @@ from dtg.transitions.rules import Derivations
 from dtg.transitions.state import State
 from dtg.transitions.system import TransitionSystem
 from dtg.transitions.table import ActionTable
+from dtg.transitions.top_down import TopDown
 from dtg.transitions.words import Words
 
 SYSTEMS: dict[str, type[TransitionSystem]] = {
-    system.name: system for system in (ArcStandard, ArcHybrid, ArcEager, ArcSwift, ReleasedArcStandard, Words)
+    system.name: system for system in (ArcStandard, ArcHybrid, ArcEager, ArcSwift, Words, TopDown, ReleasedArcStandard)
 }
 
 __all__ = [

@@ -18,6 +18,8 @@ class Operation(IntEnum):
     POP = 3
     END = 4
     POPROOT = 5  # how released models write the last arc, the one from <ROOT>
+    NT = 6  # open a phrase
+    REDUCE = 7  # close the innermost open phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +27,22 @@ class Role:
     """What an operation does to the rows of a stack, whatever the state it is taken in."""
 
     adds_row: bool = True
+    pushes: bool = False  # the row goes onto the stack
     composes: bool = False  # a COMPOSE row comes before the row that predicts
     removes: bool = False  # rows leave the stack
     puts_in: bool = False  # an item is put where items were taken from, or on top
 
 
 ROLES: dict[Operation, Role] = {
-    Operation.GEN: Role(puts_in=True),
+    Operation.GEN: Role(pushes=True, puts_in=True),
     Operation.LEFTARC: Role(composes=True, removes=True, puts_in=True),
     Operation.RIGHTARC: Role(composes=True, removes=True, puts_in=True),
     Operation.POP: Role(removes=True),
     Operation.END: Role(adds_row=False),
     # One row that composes and predicts at once. Nothing comes after it that could attend to anything.
     Operation.POPROOT: Role(puts_in=True),
+    Operation.NT: Role(pushes=True, puts_in=True),
+    Operation.REDUCE: Role(composes=True, removes=True, puts_in=True),
 }
 
 
@@ -81,3 +86,9 @@ LEFTARC = Action(Operation.LEFTARC)
 RIGHTARC = Action(Operation.RIGHTARC)
 POP = Action(Operation.POP)
 END = Action(Operation.END)
+REDUCE = Action(Operation.REDUCE)
+
+
+def NT(label: str) -> Action:  # noqa: N802 - as papers write it
+    """Open a phrase with this label."""
+    return Action(Operation.NT, None, label)

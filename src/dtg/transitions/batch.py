@@ -6,9 +6,10 @@ derivations are laid out the same way.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any, Protocol
 
 import torch
@@ -17,6 +18,7 @@ from torch import Tensor
 from dtg.errors import InputError
 from dtg.transitions.action import NOTHING, Action
 from dtg.transitions.table import FINISH, GENERATE, ActionTable
+from dtg.trees.constituency import ConstituencyTree, Node
 from dtg.trees.kinds import Tree
 from dtg.trees.tree import DependencyTree
 
@@ -44,8 +46,47 @@ class DependencyColumns:
         return [DependencyTree(tuple(str(n + 1) for n in range(len(s))), tuple(s)) for s in sentences]
 
 
+@dataclass(frozen=True, slots=True)
+class ConstituencyColumns:
+    """Phrase-structure trees: their nodes in preorder, one sentence after another."""
+
+    label: Tensor  # (nodes,) an index in `names`
+    first: Tensor  # (nodes,) the first word, as an index in the batch
+    last: Tensor  # (nodes,) the last one
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, trees: Sequence[ConstituencyTree], device: torch.device | str) -> ConstituencyColumns:
+        names = tuple(sorted({node.label for tree in trees for node in tree.nodes}))
+        number = {name: place for place, name in enumerate(names)}
+        starts = accumulate((len(tree) for tree in trees), initial=0)
+        nodes = [
+            (number[node.label], start + node.first - 1, start + node.last - 1)
+            for tree, start in zip(trees, starts, strict=False)
+            for node in tree.nodes
+        ]
+        label, first, last = torch.tensor(nodes, device=device).view(-1, 3).unbind(1)
+        return cls(label, first, last, names)
+
+    def trees(self, word_offsets: Tensor) -> list[ConstituencyTree]:
+        bounds: list[int] = word_offsets.tolist()
+        nodes: list[list[Node]] = [[] for _ in bounds[1:]]
+        for label, first, last in zip(self.label.tolist(), self.first.tolist(), self.last.tolist(), strict=True):
+            sentence = bisect_right(bounds, first) - 1
+            start = bounds[sentence] - 1
+            nodes[sentence].append(Node(self.names[label], first - start, last - start))
+        sizes = [end - start for start, end in pairwise(bounds)]
+        return [
+            ConstituencyTree(tuple(str(n + 1) for n in range(size)), tuple(some))
+            for size, some in zip(sizes, nodes, strict=True)
+        ]
+
+
 # How trees of each type become columns: a new kind of tree is one entry here.
-COLUMNS: dict[type, Callable[[Sequence[Any], torch.device | str], TreeColumns]] = {DependencyTree: DependencyColumns.of}
+COLUMNS: dict[type, Callable[[Sequence[Any], torch.device | str], TreeColumns]] = {
+    DependencyTree: DependencyColumns.of,
+    ConstituencyTree: ConstituencyColumns.of,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class BufferLanes(LaneStates):
 
     def record_arcs(self, actions: LaneActions, change: Change) -> None:
         """What arcs and GEN do to the buffer and to `<ROOT>`."""
-        self.buffered = actions.generated | (self.buffered & ~actions.does[Operation.RIGHTARC])
+        self.buffered = actions.pushed | (self.buffered & ~actions.does[Operation.RIGHTARC])
         self.root_has_word = self.root_has_word | (actions.composes & (change.head == 0))
 
 

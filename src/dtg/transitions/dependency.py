@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,6 +10,7 @@ from dtg.errors import InputError
 from dtg.transitions.action import Action, Argument, Operation
 from dtg.transitions.state import State
 from dtg.transitions.system import TransitionSystem
+from dtg.trees.enumeration import count_projective, enumerate_projective
 from dtg.trees.kinds import DEPENDENCY, PartialDependencyTree, TreeKind
 from dtg.trees.tree import ROOT, DependencyTree
 from dtg.trees.treebank import require_projective
@@ -95,6 +96,12 @@ class DependencySystem(TransitionSystem):
         tree = super().tree(actions)
         assert isinstance(tree, DependencyTree)
         return tree
+
+    def trees(self, words: tuple[str, ...]) -> Iterator[DependencyTree]:
+        return (DependencyTree(words, heads) for heads in enumerate_projective(len(words)))
+
+    def count_trees(self, words: int) -> int:
+        return count_projective(words)
 
     def partial(self, state: DependencyState, probability: float, log_probability: float) -> PartialDependencyTree:
         return PartialDependencyTree(state.words, state.heads, state.shifted, probability, log_probability)

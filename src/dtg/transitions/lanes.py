@@ -39,10 +39,12 @@ class LaneActions(NamedTuple):
     )
     rows_added: Tensor  # in families that compose: 2 for an action that does, 1 for others that add a row
     composed: Tensor  # 1 for an action that composes, else 0
-    generated: Tensor  # 1 for GEN, else 0
+    pushed: Tensor  # 1 for an action whose row goes onto the stack, else 0
     starts_word: Tensor  # bool, and so are the rest: GEN begins a word, rather than continuing one
+    starts_item: Tensor  # a row is pushed that is the first of its item
     idle: Tensor
     generates: Tensor
+    pushes: Tensor
     composes: Tensor
     removes: Tensor  # rows leave the stack
     puts_in: Tensor
@@ -60,17 +62,19 @@ class LaneActions(NamedTuple):
         """The same for several steps, given one after another; `lanes` says how many lanes each has."""
         tensors = table.on(ids.device)
         known, flags = tensors.numbers[:, ids], tensors.flags[:, ids]
-        generates = flags[1]
+        generates, pushes = flags[1], flags[2]
+        continues = generates & ~starts_word
         starts_word = generates & starts_word
-        known[2] += generates & ~starts_word  # a subword within a word takes the word's item and puts it in again
+        known[2] += continues  # a subword within a word takes the word's item and puts it in again
         # As two tables, so that a step is cut out of all columns at once.
         numbers = torch.cat([torch.stack([ids, piece, starts_word.long()]), known])
         by_number = torch.split(numbers[:, :, None], lanes, dim=1)
-        by_flag = torch.split(torch.cat([starts_word[None], flags])[:, :, None], lanes, dim=1)
+        own = torch.stack([starts_word, pushes & ~continues])
+        by_flag = torch.split(torch.cat([own, flags])[:, :, None], lanes, dim=1)
         for some_numbers, some_flags in zip(by_number, by_flag, strict=True):
             columns = some_flags.unbind(0)
-            does = dict(zip(table.operations, columns[7:], strict=True))
-            yield cls(does, *some_numbers.unbind(0), *columns[:7])
+            does = dict(zip(table.operations, columns[9:], strict=True))
+            yield cls(does, *some_numbers.unbind(0), *columns[:9])
 
 
 class Change(NamedTuple):

@@ -27,7 +27,7 @@ class TransitionSystem(ABC):
     """A way to build a tree while generating its words from left to right."""
 
     name: ClassVar[str]
-    rules: ClassVar[Rules]
+    rules: ClassVar[Rules]  # where they do not depend on the system's options
     kind: ClassVar[TreeKind | None]  # of the trees it builds; None for words alone
     lane_states: ClassVar[type[LaneStates]]
     options: ClassVar[tuple[str, ...]] = ()  # keywords of its constructor besides `derivations`
@@ -36,9 +36,14 @@ class TransitionSystem(ABC):
         """With `derivations="all"`, a tree may be built in more than one way (the clauses marked (*) in the design)."""
         check_choice("derivations", derivations, DERIVATIONS)
         self.derivations = derivations
-        self.active_rules = active(self.rules, derivations)
-        operations = [code for code in self.rules if code not in (Operation.GEN, Operation.END)]
+        rules = self.make_rules()
+        self.active_rules = active(rules, derivations)
+        operations = [code for code in rules if code not in (Operation.GEN, Operation.END)]
         self.table = ActionTable({code: self.arguments(code) for code in operations}, self.items_taken)
+
+    def make_rules(self) -> Rules:
+        """The system's rules; those that depend on its options override this."""
+        return self.rules
 
     def arguments(self, operation: Operation) -> tuple[Argument, ...]:
         """The arguments that an operation may have; (None,) where it takes none."""
@@ -102,6 +107,20 @@ class TransitionSystem(ABC):
                 f"the derivation is not complete: it stops after {len(state.words)} words without <END>."
             )
         return self.result(state)
+
+    def trees(self, words: tuple[str, ...]) -> Iterator[Tree]:
+        """Every tree of these words that the system derives, each once per derivation."""
+        waiting = [self.initial(words)]
+        while waiting:
+            state = waiting.pop()
+            if state.last == Operation.END:
+                yield self.result(state)
+            else:
+                waiting += [self.effect(state, action) for action in reversed(self.legal(state))]
+
+    @abstractmethod
+    def count_trees(self, words: int) -> int:
+        """How many trees a sentence of this length has."""
 
     def derive(self, batch: SentenceBatch) -> ActionBatch:
         """The oracle for a whole batch of trees. Systems override this with something that has no loop."""

@@ -26,7 +26,7 @@ class ActionTensors:
     rows: Tensor  # (ids + 1,) how many rows the action adds where an action that composes adds two
     adds_row: Tensor  # (ids + 1,) bool
     numbers: Tensor  # (6, ids + 1) what `LaneActions` has as numbers, in its order
-    flags: Tensor  # (6 + operations, ids + 1) bool: what `LaneActions` has as flags, in its order
+    flags: Tensor  # (7 + operations, ids + 1) bool: what `LaneActions` has as flags, in its order
     arguments: Mapping[Operation, Tensor]  # the numbers of each operation's arguments
 
 
@@ -84,13 +84,21 @@ class ActionTable:
         flags = [
             [code == NOTHING for code in operations],
             generates,
+            [role.pushes for role in roles],
             [role.composes for role in roles],
             [role.removes for role in roles],
             [role.puts_in for role in roles],
             [role.adds_row for role in roles],
             *([code == operation for code in operations] for operation in self.operations),
         ]
-        columns: list[list[int]] = [operations, numbers, taken, rows, [int(role.composes) for role in roles]]
+        columns: list[list[int]] = [
+            operations,
+            numbers,
+            taken,
+            rows,
+            [int(role.composes) for role in roles],
+            [int(role.pushes) for role in roles],
+        ]
         argument = torch.tensor(numbers, device=device)
         operation = torch.tensor(operations, device=device)
         with torch.inference_mode(False):
@@ -98,8 +106,8 @@ class ActionTable:
                 operation=operation,
                 argument=argument,
                 rows=torch.tensor(rows, device=device),
-                adds_row=torch.tensor(flags[5], device=device),
-                numbers=torch.tensor([*columns, list(map(int, generates))], device=device),
+                adds_row=torch.tensor(flags[6], device=device),
+                numbers=torch.tensor(columns, device=device),
                 flags=torch.tensor(flags, device=device),
                 arguments={code: argument[operation == code] for code in self.operations},
             )

@@ -71,5 +71,8 @@ class Words(TransitionSystem):
         """Raises: words alone say nothing of heads."""
         raise TransitionError("the system 'words' builds no tree; use arc-standard or another system that does.")
 
+    def count_trees(self, words: int) -> int:
+        return 0
+
     def partial(self, state: State, probability: float, log_probability: float) -> PartialDependencyTree:
         return PartialDependencyTree(state.words, (None,) * len(state.words), (0,), probability, log_probability)

@@ -1,6 +1,9 @@
-"""Sentences with dependency trees, and the files they come in."""
+"""Sentences with trees, of dependencies or phrases, and the files they come in."""
 
+from dtg.trees.binarization import BinaryTree
+from dtg.trees.brackets import read_brackets, write_brackets
 from dtg.trees.conllu import format_conllu, read_conllu, write_conllu
+from dtg.trees.constituency import ConstituencyTree, Node
 from dtg.trees.projective import Projectivized, projectivize
 from dtg.trees.report import SkippedSentence, TreebankReport
 from dtg.trees.tree import ROOT, DependencyTree
@@ -8,14 +11,19 @@ from dtg.trees.treebank import read_treebank, require_projective
 
 __all__ = [
     "ROOT",
+    "BinaryTree",
+    "ConstituencyTree",
     "DependencyTree",
+    "Node",
     "Projectivized",
     "SkippedSentence",
     "TreebankReport",
     "format_conllu",
     "projectivize",
+    "read_brackets",
     "read_conllu",
     "read_treebank",
     "require_projective",
+    "write_brackets",
     "write_conllu",
 ]

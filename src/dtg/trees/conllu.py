@@ -1,6 +1,6 @@
 """Reads and writes CoNLL-U and CoNLL-X files: a stream of `DependencyTree`s, and back to a file, column for column.
 
-One sentence is in memory at a time; files may be gzipped. Comments, multiword ranges, empty nodes and the columns dtg does
+One sentence is in memory at a time; files may be compressed. Comments, multiword ranges, empty nodes and the columns dtg does
 not use stay with the tree. docs/decisions.md says why this reader is our own.
 """
 
@@ -12,7 +12,7 @@ from typing import BinaryIO, Literal
 from dtg.errors import InputError, RootCountError, TreebankError, TreeError
 from dtg.io.atomic import replacing
 from dtg.io.settings import check_choice
-from dtg.io.text_files import DAMAGED_GZIP, check_is_file, damage, decode_line, open_to_write, unzipped
+from dtg.io.text_files import DAMAGED, check_is_file, damage, decode_line, open_to_write, unzipped
 from dtg.trees.report import SkippedSentence, TreebankReport
 from dtg.trees.tree import DependencyTree, Source
 
@@ -31,7 +31,7 @@ def read_conllu(
     skip_invalid: bool = False,
     report: TreebankReport | None = None,
 ) -> Iterator[DependencyTree]:
-    """Stream the trees of a CoNLL-U or CoNLL-X file, gzipped or not.
+    """Stream the trees of a CoNLL-U or CoNLL-X file, compressed (.gz, .xz) or not.
 
     Args:
         path: the file.
@@ -47,9 +47,9 @@ def read_conllu(
 
 
 def write_conllu(trees: Iterable[DependencyTree], path: str | Path) -> int:
-    """Write trees as CoNLL-U (gzipped if the name ends in .gz) and return how many; an interrupted write leaves no file."""
+    """Write trees as CoNLL-U (compressed for .gz and .xz) and return how many; an interrupted write leaves no file."""
     path, count = Path(path), 0
-    with replacing(path) as temporary, open_to_write(temporary, compress=path.suffix == ".gz") as file:
+    with replacing(path) as temporary, open_to_write(temporary, suffix=path.suffix) as file:
         for tree in trees:
             file.write(format_conllu(tree).encode())
             count += 1
@@ -109,7 +109,7 @@ class SentenceBlock:
 
 
 def sentence_blocks(path: Path) -> Iterator[SentenceBlock]:
-    """The sentences of a file, gzipped or not."""
+    """The sentences of a file, compressed or not."""
     with path.open("rb") as file:
         yield from read_blocks(unzipped(file))
 
@@ -136,7 +136,7 @@ def read_blocks(file: BinaryIO, offset: int = 0, line: int = 1) -> Iterator[Sent
             else:
                 blank.append((line, offset))
             line, offset = line + 1, offset + len(raw)
-    except DAMAGED_GZIP as error:
+    except DAMAGED as error:
         reason = f"{damage(error, ' here')}; what follows is lost."
         yield SentenceBlock(lines, *(first if lines else (line, offset)), reason)
         return

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from dtg.trees.binarization import BinaryTree
+from dtg.trees.brackets import read_brackets, write_brackets
 from dtg.trees.conllu import read_conllu, write_conllu
-from dtg.trees.enumeration import LONGEST, count_projective, enumerate_projective
+from dtg.trees.constituency import ConstituencyTree
+from dtg.trees.drawing import draw_phrases
 from dtg.trees.svg import arcs_svg
 from dtg.trees.tree import DependencyTree
 
@@ -72,29 +75,44 @@ class PartialDependencyTree:
 
 
 @dataclass(frozen=True, slots=True)
+class PartialConstituencyTree:
+    """Words with the phrases so far, in preorder, as (label, first word, last word); None is the last word of an open one."""
+
+    words: tuple[str, ...]
+    nodes: tuple[tuple[str, int, int | None], ...]
+    probability: float  # among the hypotheses in the beam
+    log_probability: float  # of the words and all actions so far, in nats
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """The labels of the open phrases, outermost first."""
+        return tuple(label for label, _, last in self.nodes if last is None)
+
+    def draw(self, *, ascii_only: bool = False) -> str:
+        """The tree so far for a terminal; labels of open phrases end in dots."""
+        return draw_phrases(self.words, self.nodes, ascii_only=ascii_only) if self.nodes else ""
+
+
+@dataclass(frozen=True, slots=True)
 class TreeKind:
-    """One kind of tree: how its trees are read, written, enumerated and counted."""
+    """One kind of tree: how its trees are read and written. Transition systems enumerate them."""
 
     name: str
     type: type[Any]
-    longest: int  # up to this many words, all trees are enumerated
-    enumerate: Callable[[tuple[str, ...]], Iterator[Any]]
-    count: Callable[[int], int]  # of trees of so many words
     read: Callable[[str | Path], Iterator[Any]]
     write: Callable[[Iterable[Any], str | Path], int]
 
 
-def every_dependency_tree(words: tuple[str, ...]) -> Iterator[DependencyTree]:
-    """All single-root projective trees of these words."""
-    return (DependencyTree(words, heads) for heads in enumerate_projective(len(words)))
+def read_binary(path: str | Path) -> Iterator[BinaryTree]:
+    """Binarise the trees of a file in brackets."""
+    return (tree.binarize() for tree in read_brackets(path))
 
 
-DEPENDENCY = TreeKind(
-    name="dependency",
-    type=DependencyTree,
-    longest=LONGEST,
-    enumerate=every_dependency_tree,
-    count=count_projective,
-    read=read_conllu,
-    write=write_conllu,
-)
+def write_binary(trees: Iterable[BinaryTree], path: str | Path) -> int:
+    """Write binary trees in brackets, all labelled X, and return how many."""
+    return write_brackets(map(ConstituencyTree.from_binary, trees), path)
+
+
+DEPENDENCY = TreeKind("dependency", DependencyTree, read_conllu, write_conllu)
+CONSTITUENCY = TreeKind("constituency", ConstituencyTree, read_brackets, write_brackets)
+BINARY = TreeKind("binary", BinaryTree, read_binary, write_binary)
