@@ -15,12 +15,13 @@ from torch import Tensor
 
 from dtg.analysis import Analysis, NextWords, analyse_hypothesis, predict_next_words
 from dtg.model.model import DecoderModel
-from dtg.scoring.marginals import AUTO_LONGEST, marginalize
+from dtg.scoring.marginals import marginalize
 from dtg.search.backpointers import WordBackpointers, actions_of
 from dtg.search.state import BeamState
 from dtg.transitions import GEN, Action, State, TransitionSystem
 from dtg.transitions.action import NOTHING
 from dtg.transitions.dependency import DependencyState
+from dtg.transitions.top_down import PhraseState
 
 Record = dict[str, Any]
 
@@ -55,13 +56,53 @@ def dependency_record(steps: Sequence[Step]) -> Record:
     }
 
 
+def constituency_record(steps: Sequence[Step]) -> Record:
+    """Phrases in the order they were opened, the stack, and after how many words each was opened and closed."""
+    final = steps[-1].state
+    assert isinstance(final, PhraseState)
+    built: list[list[int | None]] = [[None, None] for _ in final.nodes]
+    for step in steps:
+        assert isinstance(step.state, PhraseState)
+        for place, (_, _, last) in enumerate(step.state.nodes):
+            if built[place][0] is None:
+                built[place][0] = len(step.state.words)
+            if last is not None and built[place][1] is None:
+                built[place][1] = len(step.state.words)
+    return {
+        "kind": "constituency",
+        "nodes": [list(node) for node in final.nodes],
+        "stack": ["ROOT", *phrase_stack(final)],
+        "built": built,
+    }
+
+
+def phrase_stack(state: PhraseState) -> list[str]:
+    """Open phrases, and within them the words and closed phrases that belong to no closed one, bottom to top."""
+    found, covered, word = list[str](), 0, 1
+    for label, first, last in state.nodes:
+        while word < first:  # words before it, in the phrase around it
+            if word > covered:
+                found.append(state.words[word - 1])
+            word += 1
+        if first > covered:
+            found.append(f"({label}" if last is None else label)
+            covered = max(covered, last or 0)
+    return found + [state.words[number - 1] for number in range(max(word, covered + 1), len(state.words) + 1)]
+
+
 # How trees of each kind are described for the page, which has a drawing for each: a new kind of tree is one entry here.
-TREES: Mapping[str, Callable[[Sequence[Step]], Record]] = {"dependency": dependency_record}
+TREES: Mapping[str, Callable[[Sequence[Step]], Record]] = {
+    "dependency": dependency_record,
+    "constituency": constituency_record,
+}
 
 
 def tree_record(system: TransitionSystem, steps: Sequence[Step]) -> Record | None:
-    """The tree that a derivation has built so far; None in systems without trees."""
-    return None if system.kind is None else TREES[system.kind.name](steps)
+    """The tree that a derivation has built so far; None in systems without trees. A kind without a drawing is named."""
+    if system.kind is None:
+        return None
+    name = system.kind.name
+    return TREES[name](steps) if name in TREES else {"kind": name}
 
 
 def replay_steps(
@@ -132,8 +173,7 @@ def ending_record(state: BeamState, trees: int = ENDINGS) -> Record:
     """log p(x), exact for short sentences, and the best complete trees of the search."""
     ending, evaluator = state.end(), state.search.evaluator
     model, options = evaluator.model, state.search.options
-    is_short = model.has_trees and len(state.words) <= AUTO_LONGEST and options.derivations == "canonical"
-    marginal = marginalize(model, state.words, "exact" if is_short else "beam", options)
+    marginal = marginalize(model, state.words, "auto", options)
     record: Record = {
         "log_probability": rounded(marginal.log_probability),
         "kind": marginal.kind,

@@ -84,5 +84,5 @@ function matrix(found, view, weights, said) {
 function plain(text) {
   if (text.startsWith("GEN(")) return `GEN(${plain(text.slice(4, -1))})`;
   if (text.startsWith("▁")) return text.slice(1) || "▁";
-  return /^(<|$|[A-Z]{3,}2?([[(]|$))/.test(text) ? text : `‑${text}`;
+  return /^(<|$|[A-Z]{2,}2?([[(]|$))/.test(text) ? text : `‑${text}`;
 }

@@ -100,6 +100,7 @@ async function read(pane) {
       } else if (line.type === "error") say(line.error);
       else if (line.type === "done") {
         pane.isDone = true;
+        if (app.source.isSaved && app.follows) lookWhereItTurns(received);
         say("");
       }
       pane.records = received;
@@ -113,6 +114,13 @@ async function read(pane) {
       schedule();
     }
   }
+}
+
+// A saved page opens at the word at which belief moves most.
+function lookWhereItTurns(records) {
+  const most = Math.max(...records.map((record) => record.structural));
+  app.at = most > 0.3 ? records.findIndex((record) => record.structural === most) : records.length - 1;
+  app.follows = false;
 }
 
 function readAll() {

@@ -4,23 +4,24 @@ import { node, shape, textWidth, withTip } from "./dom.js";
 
 const SIZE = 15;
 const GAP = 16;
-const DRAWINGS = { dependency: drawDependencies };
-const SPOKEN = { dependency: speakDependencies };
+const LAYER = 26; // between two levels of phrases
+const DRAWINGS = { dependency: drawDependencies, constituency: drawPhrases };
+const SPOKEN = { dependency: speakDependencies, constituency: speakPhrases };
 
 // An SVG element, or null where there is no tree.
 export function drawTree(words, tree) {
-  return tree === null ? null : DRAWINGS[tree.kind](words, tree);
+  return tree === null ? null : (DRAWINGS[tree.kind] ?? drawWords)(words, tree);
 }
 
 // The tree in words.
 export function speakTree(words, tree) {
-  return tree === null ? words.join(" ") : SPOKEN[tree.kind](words, tree);
+  return tree === null ? words.join(" ") : (SPOKEN[tree.kind]?.(words, tree) ?? words.join(" "));
 }
 
 // The stack, the top first.
 export function drawStack(words, tree) {
   if (tree === null || !tree.stack) return null;
-  const items = tree.stack.map((item) => (item === 0 ? "ROOT" : words[item - 1])).reverse();
+  const items = tree.stack.map((item) => (item === 0 ? "ROOT" : typeof item === "string" ? item : words[item - 1])).reverse();
   const boxes = items.map((item, place) =>
     node("li", { class: item === "ROOT" && place === items.length - 1 ? "root" : null, title: item }, item),
   );
@@ -36,16 +37,83 @@ function speakDependencies(words, tree) {
   return found.length ? found.join(", ") : "no arcs yet";
 }
 
-function drawDependencies(words, tree) {
-  const last = words.length;
-  const onStack = new Set(tree.stack);
-  const widths = words.map((word, place) => textWidth(word, SIZE, onStack.has(place + 1) ? 600 : 400));
+// A kind that has no drawing yet.
+function drawWords(words) {
+  const { centres, end } = wordPlaces(words.map((word) => textWidth(word, SIZE)));
+  const texts = words.map((word, place) => shape("text", { class: "word", x: centres[place], y: 19, "font-size": SIZE, "text-anchor": "middle" }, word));
+  return svgOf(end, 30, words.join(" "), texts);
+}
+
+function wordPlaces(widths) {
   const centres = [];
   let x = 4;
   for (const width of widths) {
     centres.push(x + width / 2);
     x += width + GAP;
   }
+  return { centres, end: Math.max(40, x - GAP + 4) };
+}
+
+function svgOf(width, height, label, ...children) {
+  return shape("svg", { class: "tree", style: { "--natural": `${width}px` }, viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, ...children);
+}
+
+function speakPhrases(words, tree) {
+  const said = tree.nodes.map(([label, first, last]) => {
+    const inside = words.slice(first - 1, last ?? words.length).join(" ");
+    return `${label}${last === null ? ", open" : ""}: ${inside || "nothing yet"}`;
+  });
+  return said.length ? said.join("; ") : "no phrases yet";
+}
+
+// Phrases above their words, each above all that is inside it; open ones are dashed.
+function drawPhrases(words, tree) {
+  const nodes = tree.nodes.map(([label, first, last], place) => ({ label, first, last, place, children: [], level: 1, parent: null }));
+  const open = [];
+  const roots = [];
+  for (const one of nodes) {
+    while (open.length && open[open.length - 1].last !== null && open[open.length - 1].last < one.first) open.pop();
+    one.parent = open[open.length - 1] ?? null;
+    (one.parent?.children ?? roots).push(one);
+    open.push(one);
+  }
+  const widths = words.map((word) => textWidth(word, SIZE));
+  const fresh = nodes.filter(({ first }) => first > words.length); // opened, without a word yet: they stand to the right
+  const { centres, end } = wordPlaces([...widths, ...(fresh.length ? [Math.max(...fresh.map(({ label }) => textWidth(label, SIZE)))] : [])]);
+  const holder = words.map((_, place) => nodes.findLast(({ first, last }) => first <= place + 1 && (last ?? Infinity) >= place + 1) ?? null);
+  for (const one of [...nodes].reverse()) {
+    const own = words.map((_, place) => place).filter((place) => holder[place] === one);
+    one.own = own;
+    one.level = 1 + Math.max(0, ...one.children.map((child) => child.level));
+    const xs = [...own.map((place) => centres[place]), ...one.children.map((child) => child.x)];
+    one.x = xs.length ? (Math.min(...xs) + Math.max(...xs)) / 2 : centres[words.length];
+  }
+  const top = 14 + LAYER * Math.max(1, ...nodes.map(({ level }) => level));
+  const y = (one) => top - LAYER * one.level;
+  const last = words.length;
+  const drawn = nodes.map((one) => {
+    const [opened, closed] = tree.built[one.place];
+    const isNew = (closed ?? opened) >= last - 1;
+    const lines = [...one.own.map((place) => [centres[place], top + 2]), ...one.children.map((child) => [child.x, y(child) - 11])].map(([x, to]) => `M${one.x} ${y(one) + 5}L${x} ${to}`).join("");
+    const when = (count) => (count ? `after “${words[count - 1]}”` : "before the first word");
+    const said = `${one.label}: ${words.slice(one.first - 1, one.last ?? last).join(" ")} (opened ${when(opened)}, ${closed === null ? "still open" : `closed ${when(closed)}`})`;
+    return withTip(
+      shape("g", { class: `arc${isNew ? " new" : ""}${one.last === null ? " open" : ""}` },
+        shape("path", { class: "target", d: lines }),
+        shape("path", { class: "line", d: lines }),
+        shape("text", { class: "phrase", x: one.x, y: y(one), "text-anchor": "middle", "font-size": 13 }, one.last === null ? `${one.label} …` : one.label)),
+      said,
+    );
+  });
+  const texts = words.map((word, place) => shape("text", { class: `word on-stack`, x: centres[place], y: top + 19, "font-size": SIZE, "text-anchor": "middle" }, word));
+  return svgOf(end, top + 30, speakPhrases(words, tree), drawn, texts);
+}
+
+function drawDependencies(words, tree) {
+  const last = words.length;
+  const onStack = new Set(tree.stack);
+  const widths = words.map((word, place) => textWidth(word, SIZE, onStack.has(place + 1) ? 600 : 400));
+  const { centres, end } = wordPlaces(widths);
   const arcs = tree.heads
     .map((head, place) => ({ head, dependent: place + 1 }))
     .filter(({ head }) => head !== null);
@@ -81,8 +149,7 @@ function drawDependencies(words, tree) {
     .map((place) =>
       shape("line", { class: "on-stack", x1: centres[place] - widths[place] / 2, x2: centres[place] + widths[place] / 2, y1: top + 26, y2: top + 26 }),
     );
-  const width = Math.max(40, x - GAP + 4);
-  return shape("svg", { class: "tree", style: { "--natural": `${width}px` }, viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": speakDependencies(words, tree) }, drawn, texts, marks);
+  return svgOf(end, height, speakDependencies(words, tree), drawn, texts, marks);
 }
 
 // How high each arc runs, by dependent: above all that are inside it.
