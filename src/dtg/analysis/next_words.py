@@ -8,12 +8,13 @@ ends there is not in it, just as in surprisal, where that is decided when the ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from dtg.errors import InputError
+from dtg.search.beams import Beams
 from dtg.search.evaluator import PREDICTIONS_AT_ONCE, Evaluator
 from dtg.search.expansion import Candidates
 from dtg.search.state import BeamState
@@ -59,16 +60,17 @@ def predict_next_words(state: BeamState, count: int = 10, hypothesis: int | None
     scores = state._beams.score
     if hypothesis is not None and not 0 <= hypothesis < len(scores):
         raise InputError(f"there is no hypothesis {hypothesis}; the beam has {len(scores)}, counted from 0.")
+    used = state._beams.cache.used
     if hypothesis is None:
-        chosen = torch.arange(len(candidates.parent), device=scores.device)
         given = state._beams.statistics.log_mass[0]
-    else:
-        chosen, given = (candidates.parent == hypothesis).nonzero()[:, 0], scores[hypothesis]
-    first = first_pieces(evaluator, candidates, chosen, candidates.next_score[chosen] - given)  # (candidates, subwords)
+    else:  # the beam's own candidates would be those that compete with all others
+        candidates, given = state.search.expand(alone(state._beams, hypothesis)), scores[hypothesis]
+    first = first_pieces(evaluator, candidates, candidates.next_score - given)  # (candidates, subwords)
     starts = tokenizer.starts_word.to(first.device)
     total = first.sum(0)
     best = torch.where(starts, total, 0.0).topk(min(count, int(starts.sum())))
-    words = complete(evaluator, tokenizer, candidates, chosen, first[:, best.indices], best.indices)
+    words = complete(evaluator, tokenizer, candidates, first[:, best.indices], best.indices)
+    state._beams.cache.used = used  # what was computed here belongs to no hypothesis
     distinct = {word.word: word for word in reversed(words)}
     return NextWords(
         words=tuple(sorted(distinct.values(), key=lambda word: -word.probability)),
@@ -77,17 +79,30 @@ def predict_next_words(state: BeamState, count: int = 10, hypothesis: int | None
     )
 
 
-def first_pieces(evaluator: Evaluator, candidates: Candidates, chosen: Tensor, score: Tensor) -> Tensor:
+def alone(beams: Beams, hypothesis: int) -> Beams:
+    """One hypothesis as a beam of its own, which shares the cache."""
+    which = torch.tensor([hypothesis], device=beams.beam.device)
+    return replace(
+        beams,
+        lanes=beams.lanes.fork(which),
+        hidden=beams.hidden[which],
+        score=beams.score[which],
+        beam=torch.zeros_like(which),
+        count=1,
+    )
+
+
+def first_pieces(evaluator: Evaluator, candidates: Candidates, score: Tensor) -> Tensor:
     """(candidates, subwords) the probability of being in this candidate, then GEN, then this subword."""
     features, found = candidates.lanes.states.features(), []
-    for some, log_weight in zip(chosen.split(PREDICTIONS_AT_ONCE), score.split(PREDICTIONS_AT_ONCE), strict=True):
-        pieces = evaluator.pieces(candidates.hidden[some], features[some])
-        found.append((log_weight[:, None] + pieces).exp())
+    columns = (candidates.hidden, features, score)
+    for hidden, some, log_weight in zip(*(column.split(PREDICTIONS_AT_ONCE) for column in columns), strict=True):
+        found.append((log_weight[:, None] + evaluator.pieces(hidden, some)).exp())
     return torch.cat(found)
 
 
 def complete(
-    evaluator: Evaluator, tokenizer: Tokenizer, candidates: Candidates, chosen: Tensor, joint: Tensor, first: Tensor
+    evaluator: Evaluator, tokenizer: Tokenizer, candidates: Candidates, joint: Tensor, first: Tensor
 ) -> list[PredictedWord]:
     """Words from their first subwords; `joint` (candidates, words) says how probable each is with each candidate."""
     device, words = joint.device, joint.shape[1]
@@ -96,8 +111,7 @@ def complete(
     probability: list[float] = joint.sum(0).tolist()
     spelling = [[piece] for piece in first.tolist()]
     continues = ~tokenizer.starts_word.to(device) & tokenizer.is_text.to(device)
-    used = candidates.cache.used
-    lanes = candidates.lanes.fork(chosen[which.t().flatten()])
+    lanes = candidates.lanes.fork(which.t().flatten())
     word_of_lane = torch.arange(words, device=device).repeat_interleave(each)
     weight = weight.t().flatten()
     piece, starts_word = first[word_of_lane], torch.ones_like(word_of_lane, dtype=torch.bool)
@@ -123,7 +137,6 @@ def complete(
         weight = weight[kept] * following[kept, chosen_piece]
         lanes, word_of_lane, piece = lanes.fork(kept), word_of_lane[kept], chosen_piece
         starts_word = torch.zeros_like(piece, dtype=torch.bool)
-    candidates.cache.used = used  # these rows belong to no hypothesis
     return [
         PredictedWord(tokenizer.decode(pieces), tuple(map(tokenizer.piece, pieces)), share)
         for pieces, share in zip(spelling, probability, strict=True)

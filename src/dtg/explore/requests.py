@@ -107,6 +107,10 @@ def parse(kind: type[Asked], body: bytes) -> Asked:
     if not isinstance(table, dict):
         raise InputError("the request is not a JSON object.")
     try:
+        json.dumps(table, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise InputError("the request holds half a surrogate pair, which no text can contain.") from None
+    try:
         return from_table(kind, table, "the request", noun="key", error=InputError)
     except TypeError as problem:  # a key is missing
         missing = re.search(r"argument.*", str(problem))

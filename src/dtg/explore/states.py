@@ -99,7 +99,8 @@ class StateStore:
             state = BeamState(beam_search, beam_search.begin())
         begin = self._clock()
         for count in range(read + 1, len(words) + 1):
-            check_time(self._clock() - begin, self.time_limit)
+            if count > read + 1:
+                check_time(self._clock() - begin, self.time_limit)
             state = state.step(words[count - 1])
             kept[search, words[:count]] = state
             self._make_room()
