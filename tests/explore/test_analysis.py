@@ -26,7 +26,7 @@ from tests.families.two_views import CHANNEL, TwoViews
 from tests.model.naive import sinusoid
 
 WORDS = ("The", "barn", "fell", ".")
-SETTINGS = (
+SETTINGS: tuple[tuple[str, dict[str, object]], ...] = (
     ("dtg", {}),
     ("dtg", {"norm": "pre", "shared_position_biases": False}),
     ("dtg-eager", {}),

@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from dtg.errors import InputError
 from dtg.explore.requests import LONGEST_TEXT, MOST_BYTES, MOST_WORDS
 from dtg.explore.server import Access, Explorer, make_app
-from dtg.explore.worker import QueueFullError, Worker
+from dtg.explore.worker import Priority, QueueFullError, Worker
 from dtg.language_model import LanguageModel
 
 TAB = "tab-00001"
@@ -221,28 +221,31 @@ def test_time_is_limited(bundled: LanguageModel) -> None:
         assert "takes too long" in client.post("/api/save", json=asked).json()["error"]
 
 
-def test_what_is_cancelled_is_not_computed() -> None:
-    computed = []
+def test_the_queue_is_bounded_has_an_order_and_forgets_what_is_cancelled() -> None:
+    computed = list[str]()
 
     async def ask() -> None:
-        worker = Worker(most_waiting=3)
-        busy = asyncio.create_task(worker.run(lambda: computed.append("busy")))
-        waiting = [asyncio.create_task(worker.run(computed.append, name)) for name in ("first", "second")]
-        gate = asyncio.Event()
-        worker._executor.submit(lambda: None)
-        waiting[0].cancel()
-        await asyncio.gather(busy, *waiting, return_exceptions=True)
-        gate.set()
-        blocked = [asyncio.create_task(worker.run(lambda: None)) for _ in range(3)]
+        worker = Worker(most_waiting=4)
+        names = (
+            ("first", Priority.DETAIL),
+            ("given up", Priority.WORD),
+            ("detail", Priority.DETAIL),
+            ("word", Priority.WORD),
+        )
+        tasks = [asyncio.create_task(worker.run(priority, computed.append, name)) for name, priority in names]
         await asyncio.sleep(0)
-        with pytest.raises(QueueFullError, match="3 requests are waiting"):
-            await worker.run(lambda: None)
-        await asyncio.gather(*blocked)
+        with pytest.raises(QueueFullError, match="4 requests are waiting"):
+            await worker.run(Priority.WORD, computed.append, "one too many")
+        tasks[1].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         assert worker.waiting == 0
+        with pytest.raises(ZeroDivisionError):
+            await worker.run(Priority.WORD, lambda: 1 / 0)
+        await worker.run(Priority.WORD, computed.append, "later")
         worker.close()
 
     asyncio.run(ask())
-    assert computed == ["busy", "second"]
+    assert computed == ["word", "first", "detail", "later"]
 
 
 def test_a_failure_is_answered_without_a_traceback(bundled: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,8 +34,8 @@ from dtg.explore.examples import EXAMPLES
 from dtg.explore.records import HYPOTHESES, Record, model_record
 from dtg.explore.requests import MOST_BYTES, MOST_WORDS, WIDEST_BEAM, SaveRequest, SentenceRequest, StateRequest
 from dtg.explore.saved import BEAM, make_page
-from dtg.explore.states import StateStore, TabClosedError, check_words
-from dtg.explore.worker import QueueFullError, Worker
+from dtg.explore.states import SearchSettings, StateStore, TabClosedError, check_words
+from dtg.explore.worker import Priority, QueueFullError, Worker
 from dtg.model.model import DecoderModel
 from dtg.text.sentence import as_sentence
 
@@ -152,18 +152,28 @@ class Explorer:
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
         """While the server runs, tabs that nobody uses are freed from time to time."""
-        task = asyncio.create_task(self.tidy())
+        tasks = [asyncio.create_task(self.warm_up()), asyncio.create_task(self.tidy())]
         yield
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
         self.worker.close()
+
+    async def warm_up(self) -> None:
+        """What takes long the first time is done before anybody waits for it."""
+        with suppress(DtgError):
+            words = await self.worker.run(Priority.WORD, words_of, "Hello.")
+            for name in self.models:
+                search = SearchSettings(name, BEAM)
+                await self.worker.run(Priority.WORD, self.store.word, "warm-up", search, words)
+            await self.worker.run(Priority.WORD, self.store.close, "warm-up")
 
     async def tidy(self) -> None:
         while True:
             await asyncio.sleep(TIDY_EVERY)
             with suppress(QueueFullError):
-                await self.worker.run(self.store.close_idle)
+                await self.worker.run(Priority.DETAIL, self.store.close_idle)
 
     async def index(self, request: HttpRequest) -> Response:
         """The page. A token moves from the address into a cookie."""
@@ -195,7 +205,7 @@ class Explorer:
     async def sentence(self, request: HttpRequest) -> Response:
         """A sentence's words, then a record for each as it is computed: JSON objects, one on each line."""
         asked = await body_of(request, SentenceRequest)
-        words = await self.worker.run(words_of, asked.text)
+        words = await self.worker.run(Priority.WORD, words_of, asked.text)
         self.check_model(asked.model)
 
         async def lines() -> AsyncIterator[str]:
@@ -204,7 +214,7 @@ class Explorer:
             try:
                 for count in range(1, len(words) + 1):
                     compute = partial(self.store.word, asked.tab, asked.search, words[:count])
-                    record, took = await self.worker.run(timed, compute)
+                    record, took = await self.worker.run(Priority.WORD, timed, compute)
                     seconds += took
                     yield line({"type": "word", "index": count - 1, **record})
                     if seconds > self.time_limit and count < len(words):
@@ -222,7 +232,9 @@ class Explorer:
     async def next_words(self, request: HttpRequest) -> Response:
         asked = await body_of(request, StateRequest)
         self.check_model(asked.model)
-        found = await self.worker.run(self.store.next_words, asked.tab, asked.search, asked.words, asked.hypothesis)
+        found = await self.worker.run(
+            Priority.DETAIL, self.store.next_words, asked.tab, asked.search, asked.words, asked.hypothesis
+        )
         return JSONResponse(found)
 
     async def attention(self, request: HttpRequest) -> Response:
@@ -230,7 +242,9 @@ class Explorer:
         self.check_model(asked.model)
         if not asked.words or asked.hypothesis is None:
             raise InputError("words and a hypothesis are expected.")
-        found = await self.worker.run(self.store.attention, asked.tab, asked.search, asked.words, asked.hypothesis)
+        found = await self.worker.run(
+            Priority.DETAIL, self.store.attention, asked.tab, asked.search, asked.words, asked.hypothesis
+        )
         return JSONResponse(found)
 
     async def ending(self, request: HttpRequest) -> Response:
@@ -238,12 +252,14 @@ class Explorer:
         self.check_model(asked.model)
         if not asked.words:
             raise InputError("words are expected; there are none.")
-        return JSONResponse(await self.worker.run(self.store.ending, asked.tab, asked.search, asked.words))
+        return JSONResponse(
+            await self.worker.run(Priority.DETAIL, self.store.ending, asked.tab, asked.search, asked.words)
+        )
 
     async def close(self, request: HttpRequest) -> Response:
         """A tab has been closed."""
         asked = await body_of(request, requests.Request)
-        await self.worker.run(self.store.close, asked.tab)
+        await self.worker.run(Priority.DETAIL, self.store.close, asked.tab)
         return JSONResponse({})
 
     async def save(self, request: HttpRequest) -> Response:
@@ -252,7 +268,9 @@ class Explorer:
         for model in asked.models:
             self.check_model(model)
         sentences = list(zip(asked.models, asked.texts, strict=True))
-        page = await self.worker.run(make_page, self.models, sentences, asked.beam, asked.word_beam, self.time_limit)
+        page = await self.worker.run(
+            Priority.DETAIL, make_page, self.models, sentences, asked.beam, asked.word_beam, self.time_limit
+        )
         disposition = 'attachment; filename="dtg-explore.html"'
         return Response(page.html, media_type=TYPES[".html"], headers={"Content-Disposition": disposition})
 

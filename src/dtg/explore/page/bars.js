@@ -33,14 +33,14 @@ export function wordButton(column, panes, place, app) {
       "data-key": `word-${place}`,
       tabindex: isCurrent ? 0 : -1,
       "aria-current": isCurrent ? "step" : null,
-      "aria-label": spoken(names, records, differ),
       style: { width: `${app.columnWidth}px` },
       onclick: () => app.stepTo(place),
     },
     node("span", { class: "bars", style: { height: `${BAR_HEIGHT + 20}px` } }, bars),
     node("span", { class: "names" }, labels),
-    isPair ? node("span", { class: isMarked ? "difference marked" : "difference" }, differ === null ? "" : `${differ >= MARKED ? "▲" : differ <= -MARKED ? "▼" : ""}${signed(differ)}`) : null,
-    low.length ? node("span", { class: "low" }, `kept ${percent(Math.min(...low.map((record) => record.kept)))}`) : null,
+    isPair ? node("span", { "aria-hidden": "true", class: isMarked ? "difference marked" : "difference" }, differ === null ? "" : `${differ >= MARKED ? "▲" : differ <= -MARKED ? "▼" : ""}${signed(differ)}`) : null,
+    node("span", { class: "hidden" }, spoken(names, records, differ)),
+    low.length ? node("span", { class: "low", "aria-hidden": "true" }, `kept ${percent(Math.min(...low.map((record) => record.kept)))}`) : null,
   );
 }
 
@@ -75,10 +75,11 @@ function spoken(names, records, differ) {
   const said = names.map((name, pane) => {
     if (name === null) return null;
     const record = records[pane];
-    if (!record) return `${name}, not computed yet`;
+    const which = names.length > 1 ? `${pane + 1}: ` : "";
+    if (!record) return `${which}not computed yet`;
     const { lexical, structural, total } = parts(record);
     const low = record.kept < LOW ? `, search kept ${percent(record.kept)}` : "";
-    return `${name}, ${decimal(total)} bits, lexical ${decimal(lexical)}, structural ${decimal(structural)}${low}`;
+    return `${which}${decimal(total)} bits, lexical ${decimal(lexical)}, structural ${decimal(structural)}${low}`;
   });
   const found = said.filter((one) => one !== null);
   return found.join("; ") + (differ === null ? "" : `; difference ${signed(differ)} bits`);

@@ -7,9 +7,12 @@ import { drawTree } from "./trees.js";
 
 export const TABS = [["next", "Next word"], ["actions", "Actions"], ["attention", "Attention"], ["ending", "End of sentence"]];
 
+const PAUSE = 180; // milliseconds
+
 let latest = 0;
 
-export async function showDetail(app) {
+// Words come first: what is known about a hypothesis is asked for only when the page has come to rest.
+export async function showDetail(app, isAtOnce = false) {
   const pane = app.panes[app.picked];
   const record = pane?.records[pane.current];
   byId("detail").hidden = !record;
@@ -23,6 +26,10 @@ export async function showDetail(app) {
   const panel = byId("tabpanel");
   panel.setAttribute("aria-labelledby", `tab-${app.tab}`);
   const ticket = ++latest;
+  if (!app.source.isSaved && !isAtOnce) {
+    await new Promise((done) => setTimeout(done, PAUSE));
+    if (ticket !== latest) return;
+  }
   const slow = setTimeout(() => ticket === latest && panel.setAttribute("aria-busy", "true"), 150);
   let content;
   try {
@@ -108,7 +115,7 @@ function predictions(title, found, app, pane) {
   const highest = Math.max(...found.words.map((one) => one.probability), 1e-9);
   const rows = found.words.map(({ word, probability }) => {
     const label = [node("span", { class: "name" }, word), node("span", { class: "meter" }, node("span", { style: { width: `${(100 * probability) / highest}%` } })), node("span", { class: "number" }, percent(probability))];
-    return node("li", {}, app.source.isSaved ? node("span", { class: "predicted" }, label) : node("button", { type: "button", class: "predicted", "aria-label": `${word}, ${percent(probability)}: continue with it`, onclick: () => app.continueWith(pane, word) }, label));
+    return node("li", {}, app.source.isSaved ? node("span", { class: "predicted" }, label) : node("button", { type: "button", class: "predicted", title: "Continue with this word", onclick: () => app.continueWith(pane, word) }, label));
   });
   return node("div", {}, node("h3", {}, title), node("ol", { class: "predictions" }, rows), node("p", { class: "note" }, `A new word begins: ${percent(found.new_word)}. The last word goes on: ${percent(found.same_word)}.`));
 }

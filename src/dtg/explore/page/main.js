@@ -64,11 +64,11 @@ const app = {
   chooseTab(key) {
     app.tab = key;
     writeAddress();
-    showDetail(app);
+    showDetail(app, true);
   },
   chooseAttention(choice) {
     app.attention = choice;
-    showDetail(app);
+    showDetail(app, true);
   },
   continueWith(pane, word) {
     pane.text = `${pane.words.slice(0, pane.current + 1).join(" ")} ${word}`;

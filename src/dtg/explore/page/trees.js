@@ -54,6 +54,18 @@ function wordPlaces(widths) {
   return { centres, end: Math.max(40, x - GAP + 4) };
 }
 
+// A line is hard to hit: a broader one that cannot be seen lies under all of them.
+function pointable(group, text) {
+  const target = shape("path", { class: "target", d: group.querySelector(".line").getAttribute("d") });
+  target.addEventListener("pointerenter", () => group.classList.add("pointed"));
+  target.addEventListener("pointerleave", () => group.classList.remove("pointed"));
+  return { target: withTip(target, text), group: withTip(group, text) };
+}
+
+function layered(drawn) {
+  return [...drawn.map(({ target }) => target), ...drawn.map(({ group }) => group)];
+}
+
 function svgOf(width, height, label, ...children) {
   return shape("svg", { class: "tree", style: { "--natural": `${width}px` }, viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, ...children);
 }
@@ -97,16 +109,15 @@ function drawPhrases(words, tree) {
     const lines = [...one.own.map((place) => [centres[place], top + 2]), ...one.children.map((child) => [child.x, y(child) - 11])].map(([x, to]) => `M${one.x} ${y(one) + 5}L${x} ${to}`).join("");
     const when = (count) => (count ? `after “${words[count - 1]}”` : "before the first word");
     const said = `${one.label}: ${words.slice(one.first - 1, one.last ?? last).join(" ")} (opened ${when(opened)}, ${closed === null ? "still open" : `closed ${when(closed)}`})`;
-    return withTip(
+    return pointable(
       shape("g", { class: `arc${isNew ? " new" : ""}${one.last === null ? " open" : ""}` },
-        shape("path", { class: "target", d: lines }),
         shape("path", { class: "line", d: lines }),
         shape("text", { class: "phrase", x: one.x, y: y(one), "text-anchor": "middle", "font-size": 13 }, one.last === null ? `${one.label} …` : one.label)),
       said,
     );
   });
   const texts = words.map((word, place) => shape("text", { class: `word on-stack`, x: centres[place], y: top + 19, "font-size": SIZE, "text-anchor": "middle" }, word));
-  return svgOf(end, top + 30, speakPhrases(words, tree), drawn, texts);
+  return svgOf(end, top + 30, speakPhrases(words, tree), layered(drawn), texts);
 }
 
 function drawDependencies(words, tree) {
@@ -131,8 +142,7 @@ function drawDependencies(words, tree) {
       head === 0
         ? rootArc(centres[dependent - 1], top)
         : arc(centres[head - 1], centres[dependent - 1], top, 17 * levels.get(dependent));
-    const group = shape("g", { class: isNew ? "arc new" : "arc" }, parts);
-    return withTip(group, `${said}: ${after}`);
+    return pointable(shape("g", { class: isNew ? "arc new" : "arc" }, parts), `${said}: ${after}`);
   });
   const texts = words.map((word, place) =>
     shape("text", {
@@ -149,7 +159,7 @@ function drawDependencies(words, tree) {
     .map((place) =>
       shape("line", { class: "on-stack", x1: centres[place] - widths[place] / 2, x2: centres[place] + widths[place] / 2, y1: top + 26, y2: top + 26 }),
     );
-  return svgOf(end, height, speakDependencies(words, tree), drawn, texts, marks);
+  return svgOf(end, height, speakDependencies(words, tree), layered(drawn), texts, marks);
 }
 
 // How high each arc runs, by dependent: above all that are inside it.
@@ -174,7 +184,6 @@ function arc(from, to, base, height) {
   const rise = (height * 4) / 3 + 2;
   const line = `M${start} ${base}C${start} ${base - rise} ${to} ${base - rise} ${to} ${base - 5}`;
   return [
-    shape("path", { class: "target", d: line }),
     shape("path", { class: "line", d: line }),
     shape("path", { class: "head", d: `M${to - 4} ${base - 7}L${to + 4} ${base - 7}L${to} ${base}Z` }),
   ];
@@ -182,7 +191,6 @@ function arc(from, to, base, height) {
 
 function rootArc(x, base) {
   return [
-    shape("path", { class: "target", d: `M${x} 4V${base - 5}` }),
     shape("path", { class: "line", d: `M${x} 4V${base - 5}` }),
     shape("path", { class: "head", d: `M${x - 4} ${base - 7}L${x + 4} ${base - 7}L${x} ${base}Z` }),
     shape("text", { class: "label", x: x + 5, y: 12, "font-size": 10 }, "root"),
