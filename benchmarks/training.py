@@ -19,6 +19,7 @@ from dtg import families
 from dtg.model import DecoderModel, ModelConfig
 from dtg.model.packed_keys import PackedKeys
 from dtg.transitions.batch import SentenceBatch
+from tests.dependency import DEPENDENCY_FAMILIES
 
 SMALL: dict[str, Any] = {"width": 256, "feedforward": 1024, "layers": 6, "attention_heads": 4, "head_width": 64}
 MEDIUM: dict[str, Any] = {"width": 512, "feedforward": 2048, "layers": 16, "attention_heads": 8, "head_width": 64}
@@ -127,7 +128,7 @@ def main() -> None:
     print(f"{options.threads} threads, torch {torch.__version__}")
     columns = ("model", "family", "step", "faster", "sentences", "actions", "rows", "of matmul", "padding", "GFLOP/s")
     print("{:<8}{:<12}{:>9}{:>10}{:>12}{:>19}{:>16}{:>9}{:>11}{:>8}".format(*columns))
-    for family in families.FAMILIES:
+    for family in DEPENDENCY_FAMILIES:
         measure("small", family, SMALL, 8192, 32, options.repeats)
         if family == "dtg":
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

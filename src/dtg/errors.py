@@ -1,7 +1,7 @@
 """Every error a user can meet, in one tree.
 
     DtgError
-    ├── TreeError                words and heads that do not form a dependency tree
+    ├── TreeError                words with heads or phrases that do not form a tree
     │   └── RootCountError       ... because it has no root word, or several
     ├── NonProjectiveError       a tree with crossing arcs where a projective one is needed
     ├── TreebankError            a treebank that cannot be read; names file, sentence and line
@@ -33,7 +33,7 @@ class DtgError(Exception):
 
 
 class TreeError(DtgError):
-    """Words and heads do not form a dependency tree; `word` is the number of the first word at fault."""
+    """Words with their heads or phrases do not form a tree; `word` is the number of the first word at fault."""
 
     word: int = 1
 
@@ -121,5 +121,6 @@ class MissingExtraError(DtgError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(
-            f"{purpose} needs {package}, which is not installed. Install it with: pip install 'dtg[{extra}]'"
+            f"{purpose} needs {package}, which is not installed. Install it with: pip install {package.lower()} "
+            f"(or, in the folder of dtg's source code, pip install '.[{extra}]')"
         )

@@ -35,6 +35,8 @@ SETTINGS: tuple[tuple[str, dict[str, object]], ...] = (
     ("txl-tokens", {"head": "joint"}),
     ("tg", {}),
     ("plm-mask", {"head": "joint"}),
+    ("pushdown", {}),
+    ("dtg", {"embedding_scale": True, "position_biases": False}),
     ("two-views", {"view_heads": (3, 1)}),
 )
 
@@ -57,7 +59,8 @@ def naive_weights(model: DecoderModel, found: Analysis, layer: int) -> torch.Ten
     config, module = model.config, model.decoder.layers[layer]
     assert isinstance(module, Layer) and isinstance(module.attention, RelativeAttention)
     biases = module.biases if model.decoder.biases is None else model.decoder.biases
-    assert biases is not None
+    nothing = torch.zeros(config.attention_heads, config.head_width)
+    by_content, by_position = (nothing, nothing) if biases is None else (biases.content, biases.position)
     rows = found.hidden[layer]
     inputs = module.attention_norm(rows) if config.norm == "pre" else rows
     heads, size = config.attention_heads, config.head_width
@@ -70,11 +73,9 @@ def naive_weights(model: DecoderModel, found: Analysis, layer: int) -> torch.Ten
             for number, (key, relative) in enumerate(zip(view.attends, view.relative, strict=True)):
                 query = parts[row.index, 0, head]
                 place = (module.attention.positions.weight @ sinusoid(relative, config.width)).view(heads, size)[head]
-                score = (query + biases.content[head]) @ parts[key, 1, head] + (query + biases.position[head]) @ place
+                score = (query + by_content[head]) @ parts[key, 1, head] + (query + by_position[head]) @ place
                 if view.channel is not None and module.attention.channel is not None:
-                    score = (
-                        score + (query + biases.position[head]) @ module.attention.channel.weight[view.channel[number]]
-                    )
+                    score = score + (query + by_position[head]) @ module.attention.channel.weight[view.channel[number]]
                 scores.append(score / math.sqrt(size))
             weights[head, row.index, list(view.attends)] = torch.stack(scores).softmax(0)
     return weights
@@ -85,7 +86,9 @@ def test_weights_and_states_are_the_decoders_own(
     family: str, settings: dict[str, object], bundled: LanguageModel
 ) -> None:
     model = small_model(family, bundled, **settings)
-    found = analyse_hypothesis(searched(model, WORDS), 0)
+    state = searched(model, WORDS)
+    found = analyse_hypothesis(state, 0)
+    assert float(found.log_probabilities.sum()) == pytest.approx(float(state._beams.score[0]), abs=1e-9)
     count, config = len(found.rows), model.config
     assert found.attention.shape == (config.layers, config.attention_heads, count, count)
     assert found.hidden.shape == (config.layers + 1, count, config.width)
@@ -100,6 +103,7 @@ def test_weights_and_states_are_the_decoders_own(
                 view = next(view for view in row.views if view.name == name)
                 hidden_keys = sorted(set(range(count)) - set(view.attends))
                 assert (found.attention[layer, head, row.index, hidden_keys] == 0).all()
+    assert len(found.word_rows) == len(WORDS) - (family == "pushdown")
     if family == "two-views":
         assert found.head_views[0] == ("stack", "stack", "stack", "all")
         assert {value for row in found.rows for value in row.views[1].channel or ()} == set(range(CHANNEL))

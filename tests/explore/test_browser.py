@@ -93,9 +93,9 @@ def same_as(state: BeamState, page: Page) -> None:
     trees = state.trees(len(found))
     assert [probability for _, probability in found] == [said(tree.probability) for tree in trees]
     for card, tree in zip(page.locator(".card").all(), trees, strict=True):
-        arcs = sum(head is not None for head in tree.heads)  # type: ignore[attr-defined]
+        arcs = sum(head is not None for head in tree.heads)
         assert card.locator(".tree .arc").count() == arcs
-        stack = ["ROOT" if item == 0 else tree.words[item - 1] for item in tree.stack]  # type: ignore[attr-defined]
+        stack = ["ROOT" if item == 0 else tree.words[item - 1] for item in tree.stack]
         assert card.locator(".stack li").all_text_contents() == stack[::-1]
 
 

@@ -8,7 +8,6 @@ from collections import Counter
 from html import unescape
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
@@ -18,7 +17,6 @@ from dtg.errors import InputError
 from dtg.explore.assets import FOLDER, asset, asset_names, content_hash_source, joined_script
 from dtg.explore.saved import MOST_BYTES, SavedPage, make_page
 from dtg.language_model import LanguageModel
-from dtg.trees.kinds import PartialDependencyTree
 
 FIFTEEN = "The manager who helped the old women to the side of the architects likes to gamble ."
 
@@ -109,14 +107,3 @@ def test_the_command_saves_several_sentences_by_several_models(tmp_path: Path) -
     ]
     failed = CliRunner().invoke(app, ["explore", "--save", str(path)])
     assert isinstance(failed.exception, InputError) and "nothing to save" in str(failed.exception)
-
-
-def test_a_partial_tree_draws_itself() -> None:
-    tree = PartialDependencyTree(("The", "<dog>", "barks"), (2, 3, None), (0, 3), 0.5, -3.0)
-    drawing = ElementTree.fromstring(tree.svg())
-    words = [text.text for text in drawing.iter("{http://www.w3.org/2000/svg}text")]
-    assert words == ["The", "<dog>", "barks"]
-    titles = [title.text for title in drawing.iter("{http://www.w3.org/2000/svg}title")]
-    assert titles == ["The <dog> barks", "<dog> → The", "barks → <dog>"]
-    assert len(list(drawing.iter("{http://www.w3.org/2000/svg}line"))) == 1  # "barks" is on the stack
-    assert tree._repr_svg_() == tree.svg()

@@ -30,15 +30,15 @@ def test_records_say_what_the_search_says(store: StateStore, bundled: LanguageMo
         for name in ("surprisal", "lexical", "structural", "entropy", "kept", "log_probability"):
             assert record[name] == pytest.approx(getattr(state, name), rel=1e-4, abs=1e-9), name
         trees = state.trees(8)
-        assert [h["tree"]["heads"] for h in record["hypotheses"]] == [list(tree.heads) for tree in trees]  # type: ignore[attr-defined]
-        assert [h["tree"]["stack"] for h in record["hypotheses"]] == [list(tree.stack) for tree in trees]  # type: ignore[attr-defined]
+        assert [h["tree"]["heads"] for h in record["hypotheses"]] == [list(tree.heads) for tree in trees]
+        assert [h["tree"]["stack"] for h in record["hypotheses"]] == [list(tree.stack) for tree in trees]
         assert [h["probability"] for h in record["hypotheses"]] == pytest.approx(
             [tree.probability for tree in trees], rel=1e-4
         )
     ending = store.ending("tab", SEARCH, GARDEN_PATH)
     assert ending["log_probability"] == pytest.approx(state.end().log_probability, rel=1e-4)
     assert ending["kind"] == "lower bound"
-    assert ending["trees"][0]["tree"]["heads"] == list(state.end().trees(1)[0].tree.key)  # type: ignore[call-overload]
+    assert ending["trees"][0]["tree"]["heads"] == list(state.end().trees(1)[0].tree.key)
     assert store.ending("tab", SEARCH, ("The", "horse", "fell"))["kind"] == "exact"
 
 

@@ -16,6 +16,7 @@ from dtg.transitions.action import NOTHING
 from dtg.transitions.batch import ActionBatch, SentenceBatch
 from dtg.transitions.lanes import LaneActions
 from dtg.transitions.table import GENERATE
+from tests.dependency import DEPENDENCY_FAMILIES
 from tests.twins import random_sentences
 
 
@@ -51,7 +52,7 @@ def packed_rows(
     return found
 
 
-@pytest.mark.parametrize("name", families.FAMILIES)
+@pytest.mark.parametrize("name", DEPENDENCY_FAMILIES)
 def test_stepping_lanes_in_any_order_gives_the_same_rows(name: str) -> None:
     """Each lane waits at random, so that lanes are at different places; and all are forked into another order on the way."""
     family, chance = made(name), random.Random(11)
@@ -82,7 +83,7 @@ def test_stepping_lanes_in_any_order_gives_the_same_rows(name: str) -> None:
         assert found[s] == packed_rows(family, packed, actions, s)
 
 
-@pytest.mark.parametrize("name", families.FAMILIES)
+@pytest.mark.parametrize("name", DEPENDENCY_FAMILIES)
 def test_every_oracle_action_is_legal_in_its_lane(name: str) -> None:
     family, batch = made(name), sample(60, seed=9)
     actions = family.system.derive(batch)
@@ -102,7 +103,7 @@ def test_every_oracle_action_is_legal_in_its_lane(name: str) -> None:
     assert not bool(family.legal(lanes).any())
 
 
-@pytest.mark.parametrize("name", families.FAMILIES)
+@pytest.mark.parametrize("name", DEPENDENCY_FAMILIES)
 def test_forking_keeps_hypotheses_apart(name: str) -> None:
     """Two lanes forked from one: what one does leaves no trace in the other."""
     family = made(name)
@@ -121,7 +122,7 @@ def test_forking_keeps_hypotheses_apart(name: str) -> None:
     assert generate(other, 2) == [0, 1, 2]
 
 
-@pytest.mark.parametrize("name", families.FAMILIES)
+@pytest.mark.parametrize("name", DEPENDENCY_FAMILIES)
 def test_rows_can_be_named_by_the_caller(name: str) -> None:
     """A search names rows by their index in its KV cache."""
     family = made(name)
@@ -133,7 +134,7 @@ def test_rows_can_be_named_by_the_caller(name: str) -> None:
     assert rows.views[0].attends[:, :2].tolist() == [[100, 300], [200, 400]]
 
 
-@pytest.mark.parametrize("name", families.FAMILIES)
+@pytest.mark.parametrize("name", DEPENDENCY_FAMILIES)
 def test_sparse_and_dense_say_the_same(name: str) -> None:
     family, batch = made(name), sample(30, seed=10)
     packed = pack(family, family.system.derive(batch), root=0)
@@ -158,7 +159,7 @@ def test_sparse_and_dense_say_the_same(name: str) -> None:
     assert bool((view.attends >= 0).sum(1).eq(view.keys).all())
 
 
-@pytest.mark.parametrize("name", families.FAMILIES)
+@pytest.mark.parametrize("name", DEPENDENCY_FAMILIES)
 def test_a_batch_of_one_and_a_batch_of_many(name: str) -> None:
     family, batch = made(name), sample(25, seed=12)
     together = pack(family, family.system.derive(batch), root=7)
@@ -187,7 +188,7 @@ def test_lists_of_attended_rows_are_as_wide_as_the_deepest_stack() -> None:
 def test_devices_are_respected() -> None:
     """Nothing may be created on a device of its own choosing: with another default, everything stays where the input is."""
     batch = sample(5, seed=1)
-    for name in families.FAMILIES:
+    for name in DEPENDENCY_FAMILIES:
         family = made(name)
         with torch.device("meta"):  # a tensor made without saying where would land there and fail to mix
             packed = pack(family, family.system.derive(batch), root=0)

@@ -10,6 +10,7 @@ from dtg.errors import InputError, NonProjectiveError, UnknownNameError
 from dtg.families import ArcRepresentation, Family, Row, pack
 from dtg.families.reading import in_words, numbered
 from dtg.transitions.batch import SentenceBatch
+from tests.dependency import DEPENDENCY_FAMILIES
 from tests.twins import TWINS, every_projective_tree, random_sentences, stack_twin
 
 FIGURE_2 = DependencyTree(tuple("There is a difference".split()), (2, 0, 4, 2))
@@ -129,7 +130,7 @@ def test_arc_representations(representation: ArcRepresentation, expected: tuple[
     assert rows == families.get("dtg", arc_representation=representation).rows(FIGURE_2)
 
 
-@pytest.mark.parametrize("name", families.FAMILIES)
+@pytest.mark.parametrize("name", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("representation", families.ARC_REPRESENTATIONS)
 def test_equal_to_the_twin_on_every_small_tree(name: str, representation: ArcRepresentation) -> None:
     trees = [DependencyTree(tuple(f"w{i}" for i in range(n)), h) for n in range(1, 6) for h in every_projective_tree(n)]
@@ -139,7 +140,7 @@ def test_equal_to_the_twin_on_every_small_tree(name: str, representation: ArcRep
     compare(family(name, representation), trees, pieces)
 
 
-@pytest.mark.parametrize("name", families.FAMILIES)
+@pytest.mark.parametrize("name", DEPENDENCY_FAMILIES)
 def test_equal_to_the_twin_on_thousands_of_random_trees(name: str) -> None:
     for seed in range(4):
         trees, pieces = map(list, zip(*random_sentences(750, seed=seed), strict=True))

@@ -213,7 +213,7 @@ def test_one_view_is_one_group_of_all_heads() -> None:
     [
         ({"family": "two-views"}, r"view_heads is missing: there are 2 views \(stack, all\) and 4 attention heads"),
         ({"family": "two-views", "view_heads": (4, 1)}, r"view_heads is \(4, 1\); but two-views has 2 views"),
-        ({"family": "two-views", "view_heads": (4, -1)}, "whole numbers of at least 0"),
+        ({"family": "two-views", "view_heads": (4, -1)}, "a whole number of at least 0"),
         ({"family": "dtg", "view_heads": (2, 2)}, r"but dtg has 1 views"),
     ],
 )

@@ -20,6 +20,7 @@ from dtg.model.model import make_family
 from dtg.model.packed_keys import PackedKeys
 from dtg.model.symbols import Symbols
 from dtg.transitions.table import GENERATE
+from tests.dependency import DEPENDENCY_FAMILIES
 from tests.model.naive import naive_score
 from tests.twins import random_projective_heads
 
@@ -63,7 +64,7 @@ def sentences(count: int, seed: int, longest: int = 7) -> list[tuple[DependencyT
     return found
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("head", ["factored", "joint"])
 @pytest.mark.parametrize("profile", PROFILES)
 def test_equal_to_the_naive_model(family: str, head: str, profile: str) -> None:
@@ -81,7 +82,7 @@ def test_arc_representations_equal_the_naive_model(representation: str) -> None:
         assert model.score_ids(pieces, tree.heads) == pytest.approx(naive_score(model, tree, pieces), rel=1e-9)
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 def test_together_and_one_at_a_time(family: str) -> None:
     """A batch of very different lengths, cut into several blocks, gives each sentence what it gets alone."""
     model = tiny(family, distance_limit=60)
@@ -126,7 +127,7 @@ def run_layers(model: DecoderModel, rows: torch.Tensor, keys: PackedKeys) -> tor
     return rows
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("head", ["factored", "joint"])
 def test_gradients_by_finite_differences(family: str, profile: str, head: str) -> None:
@@ -151,7 +152,7 @@ def test_gradients_by_finite_differences(family: str, profile: str, head: str) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("head", ["factored", "joint"])
 def test_a_model_overfits_twenty_sentences(family: str, head: str) -> None:
     """With distinct first words, everything that follows can be learned by heart."""
@@ -170,7 +171,7 @@ def test_a_model_overfits_twenty_sentences(family: str, head: str) -> None:
     assert float(loss.total.detach()) < least + 0.06 * loss.predicted
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("head", ["factored", "joint"])
 def test_constrained_probabilities_of_one_word_sentences_sum_to_one_with_their_continuations(
     family: str, head: str
@@ -237,7 +238,7 @@ def test_embeddings_learn_twice_as_fast() -> None:
 
 
 def test_the_papers_model_has_252_million_parameters() -> None:
-    table = tomllib.loads((Path(__file__).parents[2] / "configs" / "paper.toml").read_text())
+    table = tomllib.loads((Path(__file__).parents[2] / "src" / "dtg" / "configs" / "paper.toml").read_text())
     config = ModelConfig.from_dict(table["model"])
     with torch.device("meta"):
         model = DecoderModel(config, Symbols.of(config, make_family(config)), root=1)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from dtg import DependencyTree, families
-from dtg.errors import ConfigError
+from dtg.errors import ConfigError, InputError
 from dtg.model import DecoderModel
 from tests.model.naive import naive_score
 from tests.model.test_model import sentences
@@ -83,6 +83,11 @@ def test_what_does_not_fit_is_named() -> None:
     weights = released_weights()
     with pytest.raises(ConfigError, match="ids lacks eos, pop_root"):
         DecoderModel.from_released(weights, {k: v for k, v in IDS.items() if k not in ("eos", "pop_root")})
+    with pytest.raises(ConfigError, match="family is 'rnng'; known: dtg, dtg-eager"):
+        DecoderModel.from_released(weights, IDS, family="rnng")
+    for family in ("dtg-eager", "dtg-swift"):
+        with pytest.raises(InputError, match=f"{family} has no pop_root ending; released models of that kind do not"):
+            DecoderModel.from_released(weights, IDS, family=family)
     with pytest.raises(ConfigError, match="joint head"):
         DecoderModel.from_released(weights, IDS, family="txl-tokens")
     with pytest.raises(ConfigError, match=r"no 'layers\.1\.dec_attn\.r_net\.weight'"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -19,13 +19,14 @@ from dtg.model import DecoderModel, ModelConfig
 from dtg.scorer import Scorer
 from dtg.scoring import marginals, tree_scores
 from dtg.scoring.marginal import Marginal
-from dtg.scoring.marginals import AUTO_LONGEST
+from dtg.scoring.marginals import AUTO_TREES
 from dtg.scoring.proposal import Drawn, Draws
 from dtg.scoring.tree_scores import score_trees
 from dtg.search.options import BeamOptions
 from dtg.text import Tokenizer
 from dtg.trees import DependencyTree
 from dtg.trees.kinds import Tree
+from tests.dependency import as_dependency
 from tests.twins import every_projective_tree
 
 SENTENCE = ("the", "dog", "chased", "mice", "quickly")
@@ -277,7 +278,7 @@ def test_an_estimate_is_the_mean_of_p_over_q_of_the_draws_themselves(monkeypatch
     draws = Tempered(tiny("dtg"), 0.7).propose(SENTENCE, 50, torch.Generator().manual_seed(0))
     assert draws.log_q is not None
     every = scores(search.model, SENTENCE)
-    weights = [math.exp(every[tree.heads] - q) for tree, q in zip(draws.trees, draws.log_q, strict=True)]
+    weights = [math.exp(every[as_dependency(tree).heads] - q) for tree, q in zip(draws.trees, draws.log_q, strict=True)]
     found = model.marginal(SENTENCE, "estimate", proposal=Tempered(tiny("dtg"), 0.7), trees=50)
     assert found.log_probability == pytest.approx(math.log(sum(weights) / 50), abs=1e-11)
     assert found.effective_sample_size == pytest.approx(sum(weights) ** 2 / sum(w * w for w in weights))
@@ -342,7 +343,7 @@ def test_what_auto_means(monkeypatch: pytest.MonkeyPatch) -> None:
     assert model.marginal(SENTENCE, word_beam=3).how == "enumeration of all 143 trees"
     assert model.marginal(SENTENCE[:1]).how == "there is one tree"
     assert model.marginal(SENTENCE, derivations="all", beam=4).how == "beam 4, word beam 1"
-    assert model.marginal((*SENTENCE, "run")[:AUTO_LONGEST]).kind == "exact"
+    assert (six := model.marginal((*SENTENCE, "run"))).kind == "exact" and six.trees == AUTO_TREES
     assert model.marginal(SENTENCE, proposal=[DependencyTree(SENTENCE, (0, 1, 2, 3, 4))]).trees == 1
     search.begin = lambda: pytest.fail("too long for the stand-in")  # type: ignore[method-assign]
     with pytest.raises(pytest.fail.Exception):
@@ -396,7 +397,7 @@ TREE = DependencyTree(SENTENCE, (0, 1, 2, 3, 4))
 @pytest.mark.parametrize(
     ("words", "options", "message"),
     [
-        (SENTENCE * 2, {"how": "exact"}, "the sentence has 10 words, hence 690,690 trees; .* up to 8 words. Use how='beam'"),
+        (SENTENCE * 2, {"how": "exact"}, "the sentence has 10 words, hence 690,690 trees; .* up to 25,000. Use how='beam'"),
         ((), {}, "there are no words"),
         (SENTENCE, {"how": "exact", "word_beam": 3}, "how='exact' does not search; word_beam can be used with how='beam'"),
         (SENTENCE, {"how": "exact", "proposal": [TREE]}, "how='exact' uses no proposal. Leave it out, or"),
@@ -426,7 +427,7 @@ def test_unknown_choices() -> None:
 @pytest.mark.parametrize("family", ["dtg", "txl-tokens"])
 def test_constrained_is_checked_wherever_it_can_be_said(family: str) -> None:
     model, no = tiny(family), cast(Any, "no")
-    refused = [
+    refused: list[Callable[[], object]] = [
         lambda: model.marginal(SENTENCE, constrained=no),
         lambda: model.marginal(SENTENCE, "beam", constrained=no),
         lambda: model.marginal(SENTENCE, proposal=[TREE], constrained=no),

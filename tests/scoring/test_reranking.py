@@ -13,6 +13,7 @@ from dtg.errors import InputError
 from dtg.scoring.proposal import Drawn, Draws
 from dtg.scoring.reranking import sentence_generator
 from dtg.trees import DependencyTree
+from tests.dependency import as_dependency
 from tests.parser.parsers import small_parser
 from tests.scoring.test_marginal import SENTENCE, WITH_TREES, log_sum, scores, tiny
 from tests.twins import every_projective_tree
@@ -42,11 +43,13 @@ def test_all_trees_come_in_the_order_of_their_scores(family: str) -> None:
     model, trees = tiny(family), every_tree(FOUR)
     known = scores(model, FOUR)
     found = model.rerank(FOUR, trees)
-    assert {ranked.tree.heads for ranked in found.trees} == set(known) and found.draws == len(trees) == 30
+    assert {as_dependency(ranked.tree).heads for ranked in found.trees} == set(known) and found.draws == len(
+        trees
+    ) == 30
     for ranked in found.trees:
-        assert ranked.log_probability == pytest.approx(known[ranked.tree.heads], rel=1e-11)
+        assert ranked.log_probability == pytest.approx(known[as_dependency(ranked.tree).heads], rel=1e-11)
         assert ranked.log_q is None and trees[ranked.proposal_rank - 1] is ranked.tree
-    assert found.best().tree.heads == max(known, key=lambda heads: known[heads])
+    assert as_dependency(found.best().tree).heads == max(known, key=lambda heads: known[heads])
     assert all(one.log_probability >= other.log_probability for one, other in pairwise(found.trees))
     assert found.lower_bound == pytest.approx(log_sum(list(known.values())))
     assert sum(map(found.share, found.trees)) == pytest.approx(1.0)
@@ -62,8 +65,8 @@ def test_a_weight_mixes_both_scores() -> None:
     chosen = set()
     for weight in (-3.0, 0.0, 0.5, 2.0, 1e6):
         mixed = {tree.heads: known[tree.heads] + weight * q for tree, q in zip(trees, log_q, strict=True)}
-        assert found.best(weight).tree.heads == max(mixed, key=lambda heads: mixed[heads])
-        chosen.add(found.best(weight).tree.heads)
+        assert as_dependency(found.best(weight).tree).heads == max(mixed, key=lambda heads: mixed[heads])
+        chosen.add(as_dependency(found.best(weight).tree).heads)
     assert len(chosen) > 1 and found.best(1e6).tree is trees[-1]
     for weight in (math.nan, math.inf):
         with pytest.raises(InputError, match="a finite number, not"):
@@ -81,7 +84,10 @@ def test_repeats_count_once_and_the_proposal_s_labels_stay() -> None:
     found = model.rerank(SENTENCE[:2], Listed(trees, [-1.0, -0.5, -1.0], "independently"))
     assert found.draws == 3 and len(found.trees) == 2
     by_rank = sorted(found.trees, key=lambda ranked: ranked.proposal_rank)
-    assert [(ranked.log_q, ranked.tree.labels) for ranked in by_rank] == [(-0.5, ("root", "y")), (-1.0, ("x", "root"))]
+    assert [(ranked.log_q, as_dependency(ranked.tree).labels) for ranked in by_rank] == [
+        (-0.5, ("root", "y")),
+        (-1.0, ("x", "root")),
+    ]
     assert found.lower_bound == pytest.approx(log_sum(list(scores(model, SENTENCE[:2]).values())))
 
 
@@ -90,7 +96,7 @@ def test_draws_follow_from_the_words_and_the_seed() -> None:
     longer = (*SENTENCE, "that", "saw", "mice")
 
     def drawn(words: tuple[str, ...], seed: int) -> list[tuple[int, ...]]:
-        return [ranked.tree.heads for ranked in model.rerank(words, parser, trees=20, seed=seed).trees]
+        return [as_dependency(ranked.tree).heads for ranked in model.rerank(words, parser, trees=20, seed=seed).trees]
 
     first = drawn(longer, 0)
     model.rerank(SENTENCE, parser, trees=5)

@@ -7,11 +7,12 @@ import random
 import pytest
 import torch
 
-from dtg import DependencyTree, families
+from dtg import DependencyTree
 from dtg.families.trie import in_order, pack_trie
 from dtg.model import DecoderModel
 from dtg.scoring import tree_scores
 from dtg.scoring.tree_scores import ACTIONS_AT_ONCE, chunks, score_derivations
+from tests.dependency import DEPENDENCY_FAMILIES
 from tests.model.test_model import sentences, tiny
 from tests.model.test_released import IDS, released_weights
 from tests.twins import every_projective_tree, random_projective_heads
@@ -34,7 +35,7 @@ def scores(model: DecoderModel, some: list[Sentence], constrained: bool) -> list
     return score_derivations(model, batch, constrained)
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("head", ["factored", "joint"])
 def test_equal_to_one_at_a_time(family: str, head: str) -> None:
     model = tiny(family, head=head, distance_limit=60)

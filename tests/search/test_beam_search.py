@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from dtg import DependencyTree, families
+from dtg import DependencyTree
 from dtg.errors import InputError, UnknownNameError
 from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel
@@ -19,11 +19,13 @@ from dtg.scoring.tree_scores import score_derivations
 from dtg.search import expansion
 from dtg.search.evaluator import Evaluator
 from dtg.search.expansion import Agenda, Pool, expansions_at_once
+from dtg.search.kv_cache import KVCache
 from dtg.search.options import BeamOptions
 from dtg.search.state import BeamState
 from dtg.transitions import Operation
 from dtg.transitions.action import NOTHING
 from dtg.transitions.table import GENERATE
+from tests.dependency import DEPENDENCY_FAMILIES, as_dependency, as_partial
 from tests.model.test_model import tiny
 from tests.model.test_released import IDS, released_weights
 from tests.search.brute import log_sum, prefix_log_probability, sentence_log_probability
@@ -57,7 +59,7 @@ def exact(model: DecoderModel, pieces: list[list[int]], constrained: bool = True
     return log_sum(score_derivations(model, model.encode(trees, [pieces] * len(trees)), constrained))
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("head", ["factored", "joint"])
 def test_prefixes_and_sentences_equal_brute_force(family: str, head: str) -> None:
     model = tiny(family, head=head)
@@ -72,7 +74,7 @@ def test_prefixes_and_sentences_equal_brute_force(family: str, head: str) -> Non
         assert found[-1].end().log_probability == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 def test_equal_to_enumeration(family: str) -> None:
     chance = random.Random(7)
     for seed in range(6):
@@ -83,7 +85,7 @@ def test_equal_to_enumeration(family: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 def test_equal_to_enumeration_on_hundreds_of_sentences(family: str) -> None:
     chance = random.Random(8)
     for seed in range(30):
@@ -117,7 +119,7 @@ def test_pruned_beams_are_lower_bounds(family: str) -> None:
     assert pruned_some
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 def test_surprisals_sum_to_the_sentence(family: str) -> None:
     model = tiny(family)
     pieces = random_pieces(6, random.Random(10))
@@ -140,11 +142,11 @@ def test_trees_of_a_whole_beam_are_all_trees_with_their_scores(family: str) -> N
     pieces = random_pieces(4, random.Random(11))
     end = states(model, pieces, **EVERYTHING)[-1].end()
     trees = end.trees(None)
-    assert {scored.tree.heads for scored in trees} == set(every_projective_tree(4))
+    assert {as_dependency(scored.tree).heads for scored in trees} == set(every_projective_tree(4))
     assert len(trees) == 30
     assert [t.log_probability for t in trees] == sorted((t.log_probability for t in trees), reverse=True)
     for scored in trees[:5]:
-        alone = model.score_ids(pieces, scored.tree.heads, constrained=True)
+        alone = model.score_ids(pieces, as_dependency(scored.tree).heads, constrained=True)
         assert scored.log_probability == pytest.approx(alone, rel=1e-11)
     assert [t.tree for t in end.trees(3)] == [t.tree for t in trees[:3]]
 
@@ -153,8 +155,8 @@ def test_partial_trees() -> None:
     """After two words of arc-standard there is one partial tree; after three, the first word may have its head."""
     model = tiny("dtg")
     found = states(model, [[1], [2], [3]], **EVERYTHING)
-    assert [tree.heads for tree in found[2].trees()] == [(None, None)]
-    trees = found[3].trees(None)
+    assert [as_partial(tree).heads for tree in found[2].trees()] == [(None, None)]
+    trees = [as_partial(tree) for tree in found[3].trees(None)]
     # Before the third word: nothing, 1 <- 2, or 1 -> 2.
     assert {tree.heads for tree in trees} == {(None, None, None), (2, None, None), (None, 1, None)}
     assert {tree.stack for tree in trees} == {(0, 1, 2, 3), (0, 2, 3), (0, 1, 3)}
@@ -184,7 +186,7 @@ def test_lexical_and_structural_from_their_definitions() -> None:
     assert float(prior.sum()) < 1.0  # the rest is the probability that the sentence ends here
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("head", ["factored", "joint"])
 @pytest.mark.parametrize("constrained", [True, False])
 def test_probabilities_of_all_next_actions_sum_to_one(
@@ -195,9 +197,11 @@ def test_probabilities_of_all_next_actions_sum_to_one(
     evaluated = expansion.prospects
     reached = Counter[int]()
 
-    def watched(evaluator: Evaluator, new: Pool, before: int, ending: bool) -> tuple[torch.Tensor, Agenda]:
+    def watched(
+        evaluator: Evaluator, cache: KVCache, new: Pool, before: int, ending: bool
+    ) -> tuple[torch.Tensor, Agenda]:
         features = new.lanes.states.features()
-        choices, _ = evaluator.choices(new.hidden, features, words_left=1)
+        choices, _ = evaluator.choices(new.lanes, cache, new.hidden, words_left=1)
         total = choices.exp().sum(1)
         assert torch.allclose(total, torch.ones_like(total), rtol=1e-10)
         can_generate = choices[:, GENERATE] > -torch.inf
@@ -209,7 +213,7 @@ def test_probabilities_of_all_next_actions_sum_to_one(
         if len(hidden):
             assert torch.allclose(evaluator.pieces(hidden, features).exp().sum(1), torch.ones(len(hidden)).double())
         reached.update(new.lanes.states.last[:, 0].tolist())
-        return evaluated(evaluator, new, before, ending)
+        return evaluated(evaluator, cache, new, before, ending)
 
     monkeypatch.setattr(expansion, "prospects", watched)
     for state in states(model, [[1], [2, 9], [3]], constrained=constrained, **EVERYTHING)[1:]:
@@ -304,7 +308,7 @@ def test_no_more_than_so_many_actions_between_words() -> None:
     assert found[5].log_probability < whole[5].log_probability
     assert found[5].kept < 1.0
     none = states(model, pieces, max_actions=0, **EVERYTHING)[-1]
-    assert [tree.heads for tree in none.trees(None)] == [(None,) * 5]
+    assert [as_partial(tree).heads for tree in none.trees(None)] == [(None,) * 5]
     assert none.end().log_probability > -math.inf  # at the end the tree closes all the same
 
 

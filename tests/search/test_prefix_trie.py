@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from dtg import DependencyTree, families
+from dtg import DependencyTree
 from dtg.errors import InputError
 from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel, ModelConfig
@@ -16,6 +16,7 @@ from dtg.search.beam_search import BeamSearch
 from dtg.search.options import BeamOptions
 from dtg.search.prefix_trie import search_all, words_at_once
 from dtg.text import Tokenizer
+from tests.dependency import DEPENDENCY_FAMILIES
 from tests.model.test_model import TINY, tiny
 from tests.search.test_beam_search import random_pieces
 from tests.twins import every_projective_tree
@@ -38,7 +39,7 @@ def alone(model: DecoderModel, words: Sentence) -> tuple[list[float], float]:
     return surprisals, state.end().log_probability
 
 
-@pytest.mark.parametrize("family", families.FAMILIES)
+@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 @pytest.mark.parametrize("at_once", [1, 3, 50])
 def test_equal_to_one_at_a_time(family: str, at_once: int) -> None:
     model = tiny(family)

@@ -18,9 +18,9 @@ from dtg.errors import CorpusError, InputError, TooFarError, TreebankError
 from dtg.text import Corpus, Tokenizer, TreebankReading, encoding, prepare_corpus
 from dtg.text.arrays import ArrayWriter
 from dtg.text.encoding import farthest_arcs
-from dtg.transitions.action import Operation
+from dtg.transitions.action import Action, Operation
 from dtg.transitions.arc_swift import ArcSwift
-from dtg.transitions.batch import SentenceBatch
+from dtg.transitions.batch import DependencyColumns, SentenceBatch
 from dtg.trees import DependencyTree, read_treebank, write_conllu
 from tests.real_data import data_file
 from tests.text.treebanks import random_tree, write_treebank
@@ -75,14 +75,19 @@ def test_batches_equal_those_made_tree_by_tree(made: Path) -> None:
     expected = SentenceBatch.of(chosen, [corpus.tokenizer.encode_all(tree.words) for tree in chosen])
     for given in (indices, np.array(indices), np.array(indices, dtype=np.uint16)):
         found = split.batch(given)
-        for name in SentenceBatch.__dataclass_fields__:
+        assert isinstance(found.columns, DependencyColumns) and isinstance(expected.columns, DependencyColumns)
+        assert torch.equal(found.columns.heads, expected.columns.heads)
+        assert found.columns.heads.dtype == torch.long
+        for name in ("word_offsets", "pieces", "piece_offsets"):
             assert torch.equal(getattr(found, name), getattr(expected, name))
             assert getattr(found, name).dtype == torch.long
+        assert set(SentenceBatch.__dataclass_fields__) == {"columns", "word_offsets", "pieces", "piece_offsets"}
     assert split.piece_counts[indices].tolist() == [
         sum(len(word) for word in corpus.tokenizer.encode_all(tree.words)) for tree in chosen
     ]
     empty = split.batch([])
-    assert (len(empty.heads), empty.word_offsets.tolist()) == (0, [0])
+    assert isinstance(empty.columns, DependencyColumns)
+    assert (len(empty.columns.heads), empty.word_offsets.tolist()) == (0, [0])
 
 
 def test_sentences_that_are_not_there(made: Path) -> None:
@@ -255,6 +260,11 @@ def test_a_given_tokenizer_is_used(copy: Path) -> None:
     assert corpus.manifest["options"]["tokenizer"] == given.hash
 
 
+def number_of(action: Action) -> int:
+    assert isinstance(action.argument, int)
+    return action.argument
+
+
 def test_farthest_arcs_are_those_of_the_oracle() -> None:
     generator = random.Random(3)
     trees = [random_tree(generator, longest=25) for _ in range(300)]
@@ -262,11 +272,11 @@ def test_farthest_arcs_are_those_of_the_oracle() -> None:
     found = farthest_arcs(heads, torch.tensor([len(tree) for tree in trees]))
     arcs = (Operation.LEFTARC, Operation.RIGHTARC)
     for tree, farthest in zip(trees, found.tolist(), strict=True):
-        actions = ArcSwift(limit=25).oracle(tree)
-        assert farthest == max(action.distance or 0 for action in actions if action.operation in arcs)
+        actions = ArcSwift(distance_limit=25).oracle(tree)
+        assert farthest == max(number_of(action) for action in actions if action.operation in arcs)
         if farthest > 1:
             with pytest.raises(TooFarError):
-                ArcSwift(limit=farthest - 1).oracle(tree)
+                ArcSwift(distance_limit=farthest - 1).oracle(tree)
 
 
 def test_memory_does_not_grow_with_the_corpus(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from dtg.transitions.arc_swift import ArcSwift
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand_actions
 from dtg.transitions.system import TransitionSystem
 from dtg.transitions.table import GENERATE
+from tests.dependency import DEPENDENCY_SYSTEMS
 from tests.twins import every_projective_tree, random_sentences
 
 
@@ -23,7 +24,7 @@ def get(name: str) -> TransitionSystem:
     return ArcSwift(distance_limit=70) if name == "arc-swift" else transitions.get(name)
 
 
-@pytest.mark.parametrize("name", transitions.SYSTEMS)
+@pytest.mark.parametrize("name", DEPENDENCY_SYSTEMS)
 def test_every_small_tree(name: str) -> None:
     trees = [DependencyTree(tuple("w" * n), heads) for n in range(1, 7) for heads in every_projective_tree(n)]
     pieces = [[[10 * i + j for j in range(1 + (i + n) % 3)] for i in range(len(tree))] for n, tree in enumerate(trees)]
@@ -31,7 +32,7 @@ def test_every_small_tree(name: str) -> None:
     assert same(system.derive(batch), expand_actions(system.table, batch, [system.oracle(tree) for tree in trees]))
 
 
-@pytest.mark.parametrize("name", transitions.SYSTEMS)
+@pytest.mark.parametrize("name", DEPENDENCY_SYSTEMS)
 def test_random_trees(name: str) -> None:
     trees = [tree for tree, _ in random_sentences(1500, seed=3)]
     pieces = [[list(range(1 + (i * 7) % 4)) for i in range(len(tree))] for tree in trees]

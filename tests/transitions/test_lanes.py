@@ -11,6 +11,7 @@ from dtg import transitions
 from dtg.transitions import GEN, Action, Operation, State, TransitionSystem
 from dtg.transitions.action import NOTHING, Argument
 from dtg.transitions.lanes import LaneActions, LaneStates, legal
+from tests.dependency import DEPENDENCY_SYSTEMS
 
 
 def as_lane_actions(system: TransitionSystem, actions: list[Action | None]) -> LaneActions:
@@ -33,7 +34,7 @@ def legal_in_lanes(system: TransitionSystem, lanes: LaneStates) -> list[set[tupl
     return found
 
 
-@pytest.mark.parametrize("name", transitions.SYSTEMS)
+@pytest.mark.parametrize("name", DEPENDENCY_SYSTEMS)
 @pytest.mark.parametrize("derivations", ["canonical", "all"])
 @pytest.mark.parametrize("known", [True, False])
 def test_legality_along_random_walks(name: str, derivations: transitions.Derivations, known: bool) -> None:

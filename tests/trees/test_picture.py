@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
 
-from dtg import DependencyTree
+from dtg import ConstituencyTree, DependencyTree
 from dtg.errors import InputError
-from dtg.trees.picture import ends_of, middles_of
+from dtg.trees import Node
+from dtg.trees.nodes import children_of
+from dtg.trees.picture import CHARACTER, ends_of, leaf_places, middles_of, phrase_places
+from tests.trees.phrase_trees import WORKED_EXAMPLE, constituency_trees
 from tests.twins import every_projective_tree
 
 TREE = DependencyTree(tuple("There is a difference".split()), (2, 0, 4, 2), ("expl", "root", "det", "nsubj"))
@@ -45,3 +50,31 @@ def test_no_two_arcs_meet_and_none_cross() -> None:
         spans = [sorted(arc) for arc in arcs.values()]
         for low, high in spans:
             assert not any(low < other < high < last for other, last in spans)
+
+
+def test_phrases_are_drawn(tmp_path: Path) -> None:
+    for suffix in ("svg", "png", "pdf"):
+        WORKED_EXAMPLE.picture(tmp_path / f"one.{suffix}")
+        WORKED_EXAMPLE.picture(tmp_path / f"two.{suffix}")
+        assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
+    svg = WORKED_EXAMPLE.svg()
+    assert svg == (tmp_path / "one.svg").read_text()
+    assert svg.startswith("<?xml")
+    assert len(ConstituencyTree(WORKED_EXAMPLE.words, WORKED_EXAMPLE.nodes).svg()) < len(svg)  # without tags
+    ConstituencyTree(("Go",), (Node("S", 1, 1),)).picture(tmp_path / "one-word.svg")
+    with pytest.raises(InputError, match=r"must end in one of .svg, .png, .pdf"):
+        WORKED_EXAMPLE.picture(tmp_path / "tree.jpg")
+
+
+@given(constituency_trees())
+def test_labels_have_room_and_children_are_below(tree: ConstituencyTree) -> None:
+    """Words are side by side; a phrase is within the edges of its words, and higher than its children."""
+    edges, middles = leaf_places(tree.words, tree.nodes, tree.tags)
+    assert all(before < after for before, after in pairwise(middles))
+    children = children_of(tree.nodes)
+    places = phrase_places(tree.nodes, children, middles)
+    for (x, y), node, below in zip(places, tree.nodes, children, strict=True):
+        assert middles[node.first - 1] <= x <= middles[node.last - 1]
+        assert all(places[-child][1] < y for child in below if child < 0)
+        left = edges[node.first - 2] if node.first > 1 else 0.0
+        assert edges[node.last - 1] - left >= len(node.label) * CHARACTER - 1e-9

@@ -7,19 +7,20 @@ layers.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from dtg.analysis.recording import RecordingKeys
+from dtg.analysis.recording import RecordingKeys, RecordingLayerKeys
 from dtg.errors import InputError
 from dtg.families import Family, Kind, PackedRows, pack
 from dtg.families.reading import ROOT_PIECE, read_action, view_of_row
 from dtg.families.rows import KINDS, RowView
-from dtg.model.attention import encode_positions
 from dtg.model.decoder import Decoder
 from dtg.model.model import DecoderModel
 from dtg.model.packed_keys import PackedKeys
@@ -30,6 +31,7 @@ from dtg.search.state import BeamState
 from dtg.text.sentence import GivenSentence, as_sentence
 from dtg.transitions.action import NOTHING, Action, Operation
 from dtg.transitions.batch import ActionBatch, SentenceBatch
+from dtg.transitions.system import TransitionSystem
 from dtg.transitions.table import FINISH, GENERATE
 from dtg.trees.kinds import PartialTree, Tree
 
@@ -70,10 +72,14 @@ class Analysis:
 
     @property
     def word_rows(self) -> tuple[int, ...]:
-        """For each word, the row that has just generated its last subword."""
-        generating = [row for row in self.rows if row.action is not None and self.actions[row.action].startswith("GEN")]
-        last = {row.word: row.index for row in generating}
-        return tuple(last[number] for number in range(1, len(self.words) + 1))
+        """For each word, the row that reads its last subword.
+
+        In pushdown models a row is made when its token is attached: in a hypothesis, the last word has none yet.
+        """
+        last = {word: place for place, word in enumerate(self.action_words) if self.actions[place].startswith("GEN")}
+        made_by = [-1 if row.action is None else row.action for row in self.rows]
+        rows = (bisect_left(made_by, last[number]) for number in range(1, len(self.words) + 1))
+        return tuple(row for row in rows if row < len(self.rows))
 
     def word_states(self, layer: int = -1) -> Tensor:
         """(words, width) the hidden state of each word once its last subword is there, after a layer: see `hidden`."""
@@ -89,7 +95,7 @@ def analyse(
         tree: Tree | None = given
         words = given.words
     else:
-        words = as_sentence(given).words
+        words = as_sentence(given, model.config.language).words
         tree = best_tree(model, words, options) if model.has_trees else None
     pieces = [tokenizer.encode(word) for word in words]
     batch = SentenceBatch.of_words([pieces], model.device) if tree is None else model.encode([tree], [pieces])
@@ -111,10 +117,10 @@ def analyse_hypothesis(state: BeamState, number: int = 0) -> Analysis:
     model, system = evaluator.model, evaluator.system
     before_words = actions_of(beams.backpointers, number)
     pieces = [model.require_tokenizer().encode(word) for word in state.words]
-    actions = partial_derivation(before_words, pieces, model.device)
+    actions = partial_derivation(system, before_words, pieces, model.device)
     log_probability = float(beams.score[number])
     share = float((beams.score[number] - beams.statistics.log_mass[0]).exp())
-    tree = system.partial(replay(system, before_words, state.words), share, log_probability)
+    tree = system.partial(replay(system, before_words, state.words, subwords=state.subwords), share, log_probability)
     return analyse_derivation(
         model,
         evaluator.family,
@@ -133,23 +139,30 @@ def best_tree(model: DecoderModel, words: Sequence[str], options: BeamOptions) -
     state = BeamState(search, search.begin())
     for word in words:
         state = state.step(word)
-    return state.end().trees(1)[0].tree
+    tree: Tree = state.end().trees(1)[0].tree
+    return tree
 
 
 def partial_derivation(
-    before_words: Sequence[Sequence[int]], pieces: Sequence[Sequence[int]], device: torch.device
+    system: TransitionSystem,
+    before_words: Sequence[Sequence[int]],
+    pieces: Sequence[Sequence[int]],
+    device: torch.device,
 ) -> ActionBatch:
     """The actions of a hypothesis; as `pack` expects of derivations, `<END>` comes last, which adds no row."""
-    ids, piece, starts = list[int](), list[int](), list[bool]()
+    within = [] if system.within_word is None else [system.table.id_of(system.within_word)]
+    steps = list[tuple[int, int, bool]]()  # the id, the subword, whether it begins a word
     for numbers, word in zip(before_words, pieces, strict=True):
-        ids += [*numbers, *(GENERATE for _ in word)]
-        piece += [*(NOTHING for _ in numbers), *word]
-        starts += [*(False for _ in numbers), *(place == 0 for place, _ in enumerate(word))]
+        steps += [(number, NOTHING, False) for number in numbers]
+        for place, piece in enumerate(word):
+            steps += [(number, NOTHING, False) for number in (within if place else [])]
+            steps.append((GENERATE, piece, place == 0))
+    ids, subwords, starts = zip(*steps, (FINISH, NOTHING, False), strict=True)
     return ActionBatch(
-        torch.tensor([*ids, FINISH], device=device),
-        torch.tensor([*piece, NOTHING], device=device),
-        torch.tensor([*starts, False], device=device),
-        torch.tensor([0, len(ids) + 1], device=device),
+        torch.tensor(ids, device=device),
+        torch.tensor(subwords, device=device),
+        torch.tensor(starts, device=device),
+        torch.tensor([0, len(ids)], device=device),
     )
 
 
@@ -208,24 +221,36 @@ def analyse_derivation(
 
 
 def all_layers(decoder: Decoder, operation: Tensor, piece: Tensor, keys: RecordingKeys) -> tuple[Tensor, Tensor]:
-    """What `Decoder.forward` computes, with what every layer makes of the rows: (layers + 1, rows, width), and the output."""
-    rows = decoder.embed(operation, piece)
-    encoded = encode_positions(keys, rows, decoder.config.width)
-    found = [rows]
-    for number, layer in enumerate(decoder.layers):
-        rows = layer(rows, keys.of_layer(number, number + 1 == len(decoder.layers)), decoder.biases, encoded)
-        found.append(rows)
-    output: Tensor = decoder.final_norm(rows)
+    """(layers + 1, rows, width) what the first layer reads and what each layer gives, and the decoder's output."""
+    found: list[Tensor] = []
+
+    def record(module: nn.Module, given: tuple[Any, ...], output: Tensor) -> None:
+        rows, seen = given[:2]
+        if isinstance(seen, RecordingLayerKeys) and seen.weights is keys.weights:  # not another thread's
+            found.extend([output] if found else [rows, output])
+
+    hooks = [layer.register_forward_hook(record) for layer in decoder.layers]
+    try:
+        output: Tensor = decoder(operation, piece, keys)
+    finally:
+        for hook in hooks:
+            hook.remove()
     return torch.stack(found), output
 
 
 def action_log_probabilities(
     model: DecoderModel, packed: PackedRows, output: Tensor, actions: ActionBatch, constrained: bool
 ) -> Tensor:
-    """(actions,) in nats."""
+    """(actions,) in nats; 0 for the last one where a token still waits to be attached."""
     rows = (packed.target >= 0).nonzero()[:, 0]
-    allowed = model.allowed(packed.features[rows]) if constrained else None
-    return model.predict(output[rows], actions, packed.target[rows], allowed)
+    places = packed.target[rows]
+    found = torch.zeros(len(actions.id), dtype=output.dtype, device=output.device)
+    found[places] = model.predict(output, packed, rows, actions, places, constrained)
+    if model.attachment is not None:  # a row predicts a token, and then what the token is attached to
+        attaches = actions.id[places.clamp(max=len(actions.id) - 2) + 1] >= model.symbols.choices
+        rows, places = rows[attaches], places[attaches] + 1
+        found[places] = model.predict_attachments(output, packed, rows, actions, places, constrained)
+    return found
 
 
 def analysed_rows(

@@ -14,9 +14,11 @@ import torch
 from torch import Tensor
 
 from dtg.errors import InputError
+from dtg.families.lanes import Lanes
 from dtg.search.beams import Beams
 from dtg.search.evaluator import PREDICTIONS_AT_ONCE, Evaluator
 from dtg.search.expansion import Candidates
+from dtg.search.kv_cache import KVCache
 from dtg.search.state import BeamState
 from dtg.text.tokenizer import Tokenizer
 from dtg.transitions.table import GENERATE
@@ -114,12 +116,14 @@ def complete(
     lanes = candidates.lanes.fork(which.t().flatten())
     word_of_lane = torch.arange(words, device=device).repeat_interleave(each)
     weight = weight.t().flatten()
+    hidden = candidates.hidden[which.t().flatten()]
     piece, starts_word = first[word_of_lane], torch.ones_like(word_of_lane, dtype=torch.bool)
     for _ in range(MOST_PIECES - 1):
-        hidden = evaluator.generate(lanes, candidates.cache, piece, starts_word=starts_word)
-        features = lanes.states.features()
-        choices, _ = evaluator.choices(hidden, features, words_left=-1)
-        following = (choices[:, GENERATE, None] + evaluator.pieces(hidden, features)).exp() * continues
+        hidden = evaluator.generate(lanes, candidates.cache, hidden, piece, starts_word=starts_word)
+        hidden, held = hold_word(evaluator, candidates.cache, lanes, hidden)
+        choices, _ = evaluator.choices(lanes, candidates.cache, hidden, words_left=-1)
+        pieces = evaluator.pieces(hidden, lanes.states.features())
+        following = (held + choices[:, GENERATE, None] + pieces).exp() * continues
         share = torch.zeros(words, following.shape[1], dtype=following.dtype, device=device)
         share.index_add_(0, word_of_lane, following * weight[:, None])
         mass = torch.zeros(words, dtype=weight.dtype, device=device).index_add_(0, word_of_lane, weight)
@@ -135,9 +139,19 @@ def complete(
         kept = goes_on[word_of_lane].nonzero()[:, 0]
         chosen_piece = best.indices[word_of_lane[kept]]
         weight = weight[kept] * following[kept, chosen_piece]
-        lanes, word_of_lane, piece = lanes.fork(kept), word_of_lane[kept], chosen_piece
+        lanes, hidden, word_of_lane, piece = lanes.fork(kept), hidden[kept], word_of_lane[kept], chosen_piece
         starts_word = torch.zeros_like(piece, dtype=torch.bool)
     return [
         PredictedWord(tokenizer.decode(pieces), tuple(map(tokenizer.piece, pieces)), share)
         for pieces, share in zip(spelling, probability, strict=True)
     ]
+
+
+def hold_word(evaluator: Evaluator, cache: KVCache, lanes: Lanes, hidden: Tensor) -> tuple[Tensor, Tensor]:
+    """Take what stands between two subwords of a word, where the system has that: hidden vectors, and (lanes, 1) log p."""
+    if evaluator.system.within_word is None:
+        return hidden, hidden.new_zeros(len(hidden), 1)
+    number = evaluator.system.table.id_of(evaluator.system.within_word)
+    choices, _ = evaluator.choices(lanes, cache, hidden, words_left=-1)
+    taken = torch.full((len(hidden),), number, device=hidden.device)
+    return evaluator.take(lanes, cache, hidden, taken), choices[:, number, None]

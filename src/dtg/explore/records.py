@@ -21,6 +21,7 @@ from dtg.search.state import BeamState
 from dtg.transitions import GEN, Action, State, TransitionSystem
 from dtg.transitions.action import NOTHING
 from dtg.transitions.dependency import DependencyState
+from dtg.transitions.shift_attach import AttachState
 from dtg.transitions.top_down import PhraseState
 
 Record = dict[str, Any]
@@ -90,10 +91,30 @@ def phrase_stack(state: PhraseState) -> list[str]:
     return found + [state.words[number - 1] for number in range(max(word, covered + 1), len(state.words) + 1)]
 
 
+def binary_record(steps: Sequence[Step]) -> Record:
+    """Constituents of more than one word, the stack, and after how many words each was made."""
+    final = steps[-1].state
+    assert isinstance(final, AttachState)
+    built: dict[tuple[int, int], int] = {}
+    for step in steps:
+        assert isinstance(step.state, AttachState)
+        for span in step.state.spans:
+            built.setdefault(span, len(step.state.words))
+    spans = sorted(built, key=lambda span: (span[0], -span[1]))
+    items = [" ".join(final.words[first - 1 : last]) for first, last in final.stack]
+    return {
+        "kind": "binary",
+        "nodes": [["·", first, last] for first, last in spans],
+        "stack": ["ROOT", *items, *(final.words[-1:] if final.waiting else ())],
+        "built": [[built[span], built[span]] for span in spans],
+    }
+
+
 # How trees of each kind are described for the page, which has a drawing for each: a new kind of tree is one entry here.
 TREES: Mapping[str, Callable[[Sequence[Step]], Record]] = {
     "dependency": dependency_record,
     "constituency": constituency_record,
+    "binary": binary_record,
 }
 
 
@@ -106,16 +127,20 @@ def tree_record(system: TransitionSystem, steps: Sequence[Step]) -> Record | Non
 
 
 def replay_steps(
-    system: TransitionSystem, before_words: Sequence[Sequence[int]], words: Sequence[str], after: Sequence[int] = ()
+    system: TransitionSystem,
+    before_words: Sequence[Sequence[int]],
+    words: Sequence[str],
+    subwords: Sequence[int],
+    after: Sequence[int] = (),
 ) -> list[Step]:
-    """Every action of a derivation, from the ids of those before each word and after the last."""
-    state, actions, steps = system.initial(), system.table.actions, list[Step]()
-    taken = [
-        action
-        for ids, word in zip(before_words, words, strict=True)
-        for action in (*(actions[i] for i in ids), GEN(word))
-    ]
-    for action in (*taken, *(actions[number] for number in after)):
+    """Every action of a derivation, as `replay` takes them, with the states between them."""
+    state, known, steps = system.initial(), system.table.actions, list[Step]()
+    counts = [1, *subwords]  # nothing is attached before the first word
+    actions = list[Action]()
+    for numbers, word, count in zip(before_words, words, counts, strict=False):
+        actions += [*(known[number] for number in system.by_words(numbers, count)), GEN(word)]
+    actions += [known[number] for number in system.by_words(after, counts[-1])]
+    for action in actions:
         state = system.apply(state, action)
         steps.append(Step(action, state))
     return steps
@@ -165,7 +190,7 @@ def hypothesis_record(state: BeamState, number: int) -> Record:
         "log_probability": rounded(score),
         "parent": int(beams.backpointers.parent[number]),
         "actions": [" ".join(str(names[action]) for action in ids) for ids in before_words],
-        "tree": tree_record(system, replay_steps(system, before_words, state.words)),
+        "tree": tree_record(system, replay_steps(system, before_words, state.words, state.subwords)),
     }
 
 
@@ -191,7 +216,7 @@ def ending_record(state: BeamState, trees: int = ENDINGS) -> Record:
                 {
                     "probability": rounded(math.exp(score - marginal.log_probability)),
                     "log_probability": rounded(score),
-                    "tree": tree_record(system, replay_steps(system, before_words, state.words, after)),
+                    "tree": tree_record(system, replay_steps(system, before_words, state.words, state.subwords, after)),
                 }
             )
     return record

@@ -71,7 +71,10 @@ def make_page(
     if not 1 <= len(sentences) <= MOST_SENTENCES:
         raise InputError(f"{len(sentences)} sentences cannot be put into a page; from 1 to {MOST_SENTENCES} can.")
     store, begin = StateStore(models, time_limit=time_limit), time.monotonic()
-    read = [(SearchSettings(name, beam, word_beam), as_sentence(given).words) for name, given in sentences]
+    read = [
+        (SearchSettings(name, beam, word_beam), as_sentence(given, models[name].config.language).words)
+        for name, given in sentences
+    ]
     for _, words in read:
         check_words(words, MOST_WORDS)
     room = sum(MOST_BYTES * max(FULL_LENGTH, len(words)) // FULL_LENGTH for _, words in read)

@@ -163,8 +163,8 @@ class Explorer:
     async def warm_up(self) -> None:
         """What takes long the first time is done before anybody waits for it."""
         with suppress(DtgError):
-            words = await self.worker.run(Priority.WORD, words_of, "Hello.")
-            for name in self.models:
+            for name, model in self.models.items():
+                words = await self.worker.run(Priority.WORD, words_of, "Hello.", model.config.language)
                 search = SearchSettings(name, BEAM)
                 await self.worker.run(Priority.WORD, self.store.word, "warm-up", search, words)
             await self.worker.run(Priority.WORD, self.store.close, "warm-up")
@@ -205,8 +205,9 @@ class Explorer:
     async def sentence(self, request: HttpRequest) -> Response:
         """A sentence's words, then a record for each as it is computed: JSON objects, one on each line."""
         asked = await body_of(request, SentenceRequest)
-        words = await self.worker.run(Priority.WORD, words_of, asked.text)
         self.check_model(asked.model)
+        language = self.models[asked.model].config.language
+        words = await self.worker.run(Priority.WORD, words_of, asked.text, language)
 
         async def lines() -> AsyncIterator[str]:
             yield line({"type": "sentence", "words": words})
@@ -333,9 +334,9 @@ async def failed(request: HttpRequest, problem: Exception) -> Response:
     return JSONResponse({"error": "something went wrong; the terminal says what."}, 500)
 
 
-def words_of(text: str) -> tuple[str, ...]:
-    """The words of a text, not too many."""
-    words = as_sentence(text).words
+def words_of(text: str, language: str) -> tuple[str, ...]:
+    """The words of a text by the rules of a language, not too many."""
+    words = as_sentence(text, language).words
     check_words(words, MOST_WORDS)
     return words
 

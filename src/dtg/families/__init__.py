@@ -5,6 +5,8 @@
 | `StackFamily` | `dtg` | `dtg-eager` | `dtg-swift` | | `tg` |
 | `LinearFamily` | `txl-trans` | | | `txl-tokens` | `plm` |
 | `PhraseMaskFamily` | | | | | `plm-mask` |
+
+`pushdown` is `PushdownFamily` over shift-attach.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from dtg.families.family import ARC_REPRESENTATIONS, ArcRepresentation, Family
 from dtg.families.linear import LinearFamily
 from dtg.families.packing import Dense, PackedRows, PackedView, pack
 from dtg.families.phrases import PhraseMaskFamily, PhraseStackFamily
+from dtg.families.pushdown import PushdownFamily
 from dtg.families.rows import Kind, LaneRows, LaneView, Row
 from dtg.families.stack import StackFamily
 from dtg.io.settings import check_choice
@@ -26,6 +29,7 @@ from dtg.transitions.arc_standard import ArcStandard
 from dtg.transitions.arc_standard_released import ReleasedArcStandard
 from dtg.transitions.arc_swift import ArcSwift
 from dtg.transitions.rules import Derivations
+from dtg.transitions.shift_attach import ShiftAttach
 from dtg.transitions.system import TransitionSystem
 from dtg.transitions.top_down import TopDown
 from dtg.transitions.words import Words
@@ -54,6 +58,7 @@ FAMILIES: dict[str, FamilyEntry] = {
     "txl-tokens": FamilyEntry(LinearFamily, Words),
     "tg": FamilyEntry(PhraseStackFamily, TopDown, settings={"typed_closing": True}),
     "plm": FamilyEntry(LinearFamily, TopDown, settings={"typed_closing": False}),
+    "pushdown": FamilyEntry(PushdownFamily, ShiftAttach),
     "plm-mask": FamilyEntry(PhraseMaskFamily, TopDown, settings={"typed_closing": False}),
 }
 

@@ -36,6 +36,7 @@ class Family(ABC):
     views: ClassVar[tuple[str, ...]]  # the ways in which attention heads may see rows, by name
     channel_views: ClassVar[tuple[str, ...]] = ()  # those that have an integer for each key, which adds to its score
     channel_size: ClassVar[int] = 0  # how many values that integer may have
+    constituent_views: ClassVar[tuple[str, ...]] = ()  # those that say which constituent each key is in
 
     def __init__(self, name: str, system: TransitionSystem, *, arc_representation: ArcRepresentation) -> None:
         check_choice("arc_representation", arc_representation, ARC_REPRESENTATIONS)
@@ -79,7 +80,8 @@ class Family(ABC):
     def first_view(self, names: Tensor, view: str) -> LaneView:
         """What the `<ROOT>` row sees: itself."""
         channel = torch.zeros_like(names) if view in self.channel_views else None
-        return LaneView(torch.ones_like(names), names, torch.zeros_like(names), channel)
+        constituent = torch.zeros_like(names) if view in self.constituent_views else None
+        return LaneView(torch.ones_like(names), names, torch.zeros_like(names), channel, constituent)
 
     @abstractmethod
     def advance(self, lanes: Lanes, actions: LaneActions, ids: Tensor | None = None) -> tuple[LaneRows, ...]:

@@ -40,6 +40,7 @@ class PackedView:
     relative: Tensor  # (rows, keys) int16
     keys: Tensor  # (rows,) how many rows are visible
     channel: Tensor | None = None  # (rows, keys) int16
+    constituent: Tensor | None = None  # (rows, keys) int16
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +115,11 @@ def still_running(lengths: Tensor) -> list[int]:
 class FoldedView:
     """The attended rows of one view, while they are collected."""
 
-    def __init__(self, total: int, device: torch.device, *, channel: bool) -> None:
+    def __init__(self, total: int, device: torch.device, *, channel: bool, constituent: bool) -> None:
         self.attends = torch.empty((total + 1, FIRST_WIDTH), dtype=torch.int32, device=device)
         self.relative = torch.empty((total + 1, FIRST_WIDTH), dtype=torch.int16, device=device)
         self.channel = torch.empty_like(self.relative) if channel else None
+        self.constituent = torch.empty_like(self.relative) if constituent else None
 
     def add(self, view: LaneView, place: Tensor) -> None:
         """The rows that stand at these places, (lanes,)."""
@@ -126,10 +128,13 @@ class FoldedView:
             with torch.inference_mode(False):
                 self.attends, self.relative = pad_columns(self.attends, width), pad_columns(self.relative, width)
                 self.channel = None if self.channel is None else pad_columns(self.channel, width)
+                self.constituent = None if self.constituent is None else pad_columns(self.constituent, width)
         self.attends[:, :width].index_copy_(0, place, view.attends.int())
         self.relative[:, :width].index_copy_(0, place, view.relative.short())
         if self.channel is not None and view.channel is not None:
             self.channel[:, :width].index_copy_(0, place, view.channel.short())
+        if self.constituent is not None and view.constituent is not None:
+            self.constituent[:, :width].index_copy_(0, place, view.constituent.short())
 
     def packed(self, keys: Tensor) -> PackedView:
         total = len(keys)
@@ -140,6 +145,7 @@ class FoldedView:
             relative=self.relative[:total, :width].masked_fill_(unused, 0),
             keys=keys,
             channel=None if self.channel is None else self.channel[:total, :width].masked_fill_(unused, 0),
+            constituent=None if self.constituent is None else self.constituent[:total, :width].masked_fill_(unused, 0),
         )
 
 
@@ -153,7 +159,12 @@ class Folded:
         self.family, self.total = family, total
         # piece, action, kind, whether it predicts, whether it is a second row; then how many keys each view has
         self.columns = torch.empty((total + 1, 5 + len(family.views)), dtype=torch.long, device=device)
-        self.views = [FoldedView(total, device, channel=view in family.channel_views) for view in family.views]
+        self.views = [
+            FoldedView(
+                total, device, channel=view in family.channel_views, constituent=view in family.constituent_views
+            )
+            for view in family.views
+        ]
         features = len(family.system.lane_states.feature_names)
         self.features = torch.empty((total + 1, features), dtype=torch.long, device=device)
         self.constants: dict[tuple[Kind, bool, bool], Tensor] = {}

@@ -60,6 +60,7 @@ class LaneView(NamedTuple):
     attends: Tensor  # (lanes, width) row ids, as many as `keys` says; the rest has no meaning
     relative: Tensor  # (lanes, width)
     channel: Tensor | None = None  # (lanes, width) an integer for each key that adds to its score
+    constituent: Tensor | None = None  # (lanes, width) which constituent each key is in, for models that attach to them
 
 
 class LaneRows(NamedTuple):

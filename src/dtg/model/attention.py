@@ -94,13 +94,13 @@ class RelativeAttention(nn.Module):
         self.output = nn.Linear(inner, config.width, bias=config.attention_output_bias)
         self.channel = nn.Embedding(channel_size, self.head_width) if channel_size else None
 
-    def forward(self, rows: Tensor, keys: LayerKeys, biases: PositionBiases, encoded: Tensor) -> Tensor:
+    def forward(self, rows: Tensor, keys: LayerKeys, biases: PositionBiases | None, encoded: Tensor) -> Tensor:
         """`encoded` (positions, width) are the sinusoids of the positions that occur. Rows to skip have no output."""
         parts = self.queries_keys_values(rows).view(len(rows), 3, self.heads, self.head_width)
         query = parts[keys.skip :, 0] / math.sqrt(self.head_width)
         projected = Projected(
-            content=query + biases.content / math.sqrt(self.head_width),
-            position=query + biases.position / math.sqrt(self.head_width),
+            content=query if biases is None else query + biases.content / math.sqrt(self.head_width),
+            position=query if biases is None else query + biases.position / math.sqrt(self.head_width),
             keys_values=parts[:, 1:],
             encoded=self.positions(encoded).view(-1, self.heads, self.head_width).permute(1, 2, 0),
             channel=None if self.channel is None else self.channel.weight.to(query.dtype).t(),

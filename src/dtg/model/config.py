@@ -16,6 +16,7 @@ from dtg.io.settings import NonNegativeInt, PositiveInt, Share, check_settings, 
 HeadName = Literal["factored", "joint"]
 Activation = Literal["relu", "gelu", "gelu_tanh"]
 Norm = Literal["pre", "post"]
+Attachment = Literal["network", "additive", "plain"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +46,14 @@ class ModelConfig:
     typed_closing: bool | None = None  # whether closing brackets have labels; None: as the family has it
     max_open: PositiveInt = 60  # phrases that may be open at once
     max_chain: PositiveInt = 12  # phrases that may begin at one word
+    attach_limit: PositiveInt = 62  # constituents that a token may be merged with, in Pushdown models
+    attachment: Attachment = "network"  # how Pushdown's attachment head knows of depths
+    embedding_scale: bool = False  # embeddings are multiplied by the square root of the width
+    position_biases: bool = True  # u and v; without them, queries meet keys and positions as they are
     constrained: bool = True  # illegal actions are masked before normalising
     end: End = "arc"
+    # Whose rules split raw text into words as the model's were: a language code, or "none" if words have to be given.
+    language: str = "en"
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -72,4 +79,6 @@ class ModelConfig:
         return from_table(cls, values, "the model")
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """As it is saved, with lists for tuples. A model of English is saved as it was before models had a language."""
+        saved = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {name: value for name, value in saved.items() if name != "language" or value != "en"}

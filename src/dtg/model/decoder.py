@@ -49,12 +49,12 @@ class Layer(nn.Module):
         self.attention_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON)
         self.feedforward = FeedForward(config)
         self.feedforward_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON)
-        self.biases = None if config.shared_position_biases else PositionBiases(config)
+        has_own = config.position_biases and not config.shared_position_biases
+        self.biases = PositionBiases(config) if has_own else None
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, rows: Tensor, keys: LayerKeys, shared: PositionBiases | None, encoded: Tensor) -> Tensor:
         biases = shared if self.biases is None else self.biases
-        assert biases is not None
         if self.pre_norm:
             rows = rows[keys.skip :] + self.dropout(self.attention(self.attention_norm(rows), keys, biases, encoded))
             return rows + self.dropout(self.feedforward(self.feedforward_norm(rows)))  # type: ignore[no-any-return]
@@ -69,7 +69,9 @@ class Decoder(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(tokens, config.width)
-        self.biases = PositionBiases(config) if config.shared_position_biases else None
+        has_shared = config.position_biases and config.shared_position_biases
+        self.biases = PositionBiases(config) if has_shared else None
+        self.scale = config.width**0.5 if config.embedding_scale else 1.0
         self.layers = nn.ModuleList(Layer(config, channel_size) for _ in range(config.layers))
         self.final_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON) if config.norm == "pre" else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
@@ -88,7 +90,7 @@ class Decoder(nn.Module):
 
         Rows that `keys` skips in the last layer have no output.
         """
-        rows = self.dropout(self.embed(operation, piece))
+        rows = self.dropout(self.embed(operation, piece) * self.scale)
         encoded = encode_positions(keys, rows, self.config.width)
         for number, layer in enumerate(self.layers):
             last = number + 1 == len(self.layers)

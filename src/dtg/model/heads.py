@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from dtg.model.config import ModelConfig
 from dtg.model.symbols import Symbols, Targets
-from dtg.transitions import Operation, TransitionSystem
+from dtg.transitions import TransitionSystem
 from dtg.transitions.action import NOTHING
 from dtg.transitions.lanes import FeatureTable, legal
 from dtg.transitions.table import FINISH, GENERATE
@@ -27,6 +27,21 @@ class Allowed:
 
     actions: Tensor  # (rows, ids) bool
     must_start_word: Tensor  # (rows,) bool: the next subword must begin a word
+    must_continue_word: Tensor | None = None  # (rows,) bool: it must continue one; None: nowhere
+
+    def only(self, rows: Tensor) -> Allowed:
+        """Of these rows."""
+        goes_on = None if self.must_continue_word is None else self.must_continue_word[rows]
+        return Allowed(self.actions[rows], self.must_start_word[rows], goes_on)
+
+    def restrict(self, logits: Tensor, starts_word: Tensor | None) -> Tensor:
+        """Rule out subwords that must not come here: after an arc or `<ROOT>` no word is open. Changes the logits."""
+        if starts_word is None:
+            return logits
+        logits = logits.masked_fill_(self.must_start_word[:, None] & ~starts_word, -torch.inf)
+        if self.must_continue_word is not None:
+            logits = logits.masked_fill_(self.must_continue_word[:, None] & starts_word, -torch.inf)
+        return logits
 
     @classmethod
     def of(cls, system: TransitionSystem, features: Tensor) -> Allowed:
@@ -35,7 +50,7 @@ class Allowed:
         The text is not known here: probabilities are those of a model that generates.
         """
         table = FeatureTable(system.lane_states.feature_names, features)
-        return cls(legal(system, table), table.last[:, 0] != Operation.GEN)
+        return cls(legal(system, table), *system.open_words(table))
 
 
 class FactoredHead(nn.Module):
@@ -53,7 +68,7 @@ class FactoredHead(nn.Module):
     def class_log_probabilities(self, hidden: Tensor, allowed: Allowed | None) -> Tensor:
         logits: Tensor = self.outer(functional.relu(self.inner(hidden)))
         if allowed is not None:  # the classes of constrained models are the actions, by id
-            logits = logits.masked_fill(~allowed.actions, -torch.inf)
+            logits = logits.masked_fill(~allowed.actions[:, : self.symbols.choices], -torch.inf)
         return precise(logits).log_softmax(-1)
 
     def choices(
@@ -65,7 +80,7 @@ class FactoredHead(nn.Module):
         *,
         endings: bool = True,
     ) -> Tensor:
-        """(rows, ids) log-probabilities of every action, GEN standing for any subword.
+        """(rows, choices) log-probabilities of the actions that this head chooses among, GEN standing for any subword.
 
         Without `endings`, what ends a sentence need not be right: released models spell it like a word, which costs a softmax.
         """
@@ -84,24 +99,21 @@ class FactoredHead(nn.Module):
         classes = self.class_log_probabilities(hidden, allowed)
         chosen = classes.gather(1, targets.class_[:, None])[:, 0]
         generating = (targets.token != NOTHING).nonzero()[:, 0]
-        must_start = None if allowed is None else allowed.must_start_word[generating]
-        tokens = self.token_logits(hidden.index_select(0, generating), embedding, must_start, starts_word)
+        of_them = None if allowed is None else allowed.only(generating)
+        tokens = self.token_logits(hidden.index_select(0, generating), embedding, of_them, starts_word)
         loss = functional.cross_entropy(tokens, targets.token[generating], reduction="none")
         return chosen.index_add(0, generating, -loss)
 
     def token_logits(
-        self, hidden: Tensor, embedding: Tensor, must_start: Tensor | None, starts_word: Tensor | None
+        self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None
     ) -> Tensor:
         """(rows, tokens) given GEN, minus infinity where a token is not allowed."""
         tokens = functional.linear(hidden, embedding[: self.symbols.predicted_tokens], self.bias)
-        if must_start is not None and starts_word is not None:
-            tokens = forbid_continuations(tokens, must_start, starts_word)
-        return precise(tokens)
+        return precise(tokens if allowed is None else allowed.restrict(tokens, starts_word))
 
     def pieces(self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None) -> Tensor:
         """(rows, subwords) log-probabilities of each subword, given GEN."""
-        must_start = None if allowed is None else allowed.must_start_word
-        tokens = self.token_logits(hidden, embedding, must_start, starts_word)
+        tokens = self.token_logits(hidden, embedding, allowed, starts_word)
         return tokens.log_softmax(-1)[:, : self.symbols.pieces]
 
 
@@ -119,10 +131,8 @@ class JointHead(nn.Module):
         if allowed is not None:  # behind the subwords, the operations by id, then <END>
             pieces, others = logits[:, : self.symbols.pieces], logits[:, self.symbols.pieces :]
             may = allowed.actions
-            if starts_word is not None:
-                pieces = forbid_continuations(pieces, allowed.must_start_word, starts_word)
-            pieces = pieces.masked_fill(~may[:, :1], -torch.inf)
-            may_not = ~torch.cat([may[:, FINISH + 1 :], may[:, FINISH : FINISH + 1]], dim=1)
+            pieces = allowed.restrict(pieces, starts_word).masked_fill(~may[:, :1], -torch.inf)
+            may_not = ~torch.cat([may[:, FINISH + 1 : self.symbols.choices], may[:, FINISH : FINISH + 1]], dim=1)
             logits = torch.cat([pieces, others.masked_fill(may_not, -torch.inf)], dim=1)
         return precise(logits)
 
@@ -135,11 +145,11 @@ class JointHead(nn.Module):
         *,
         endings: bool = True,
     ) -> Tensor:
-        """(rows, ids) log-probabilities of every action, GEN standing for any subword; see `FactoredHead.choices`."""
+        """(rows, choices) log-probabilities, GEN standing for any subword; see `FactoredHead.choices`."""
         tokens = self.logits(hidden, embedding, allowed, starts_word).log_softmax(-1)
         known = self.symbols.on(tokens.device)
         words = tokens.index_fill(1, known.not_words, -torch.inf).logsumexp(-1, keepdim=True)
-        return torch.cat([words, tokens[:, known.target[GENERATE + 1 : -1]]], dim=1)
+        return torch.cat([words, tokens[:, known.target[GENERATE + 1 : self.symbols.choices]]], dim=1)
 
     def pieces(self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None) -> Tensor:
         """(rows, subwords) log-probabilities of each subword, given GEN."""
@@ -159,8 +169,3 @@ Head = FactoredHead | JointHead
 def precise(logits: Tensor) -> Tensor:
     """Probabilities are computed in float32 at least, also where matrices are multiplied in less."""
     return logits.float() if logits.dtype in (torch.bfloat16, torch.float16) else logits
-
-
-def forbid_continuations(logits: Tensor, must_start_word: Tensor, starts_word: Tensor) -> Tensor:
-    """After an arc, a POP or `<ROOT>` no word is open: a subword must begin one. Changes the logits, which are many."""
-    return logits.masked_fill_(must_start_word[:, None] & ~starts_word, -torch.inf)

@@ -19,6 +19,7 @@ from dtg.errors import ConfigError, InputError
 from dtg.families import ArcRepresentation, Family, PackedRows, pack
 from dtg.io.saved import load_weights
 from dtg.losses import BatchLoss
+from dtg.model.attachment import AttachmentHead, Tape
 from dtg.model.attention import head_groups
 from dtg.model.config import HeadName, ModelConfig
 from dtg.model.decoder import Decoder, initialise
@@ -29,8 +30,10 @@ from dtg.model.released import read_released
 from dtg.model.saving import SavedModel, read_model, write_model
 from dtg.model.symbols import Symbols
 from dtg.text.tokenizer import Tokenizer
+from dtg.transitions.action import Operation
 from dtg.transitions.batch import ActionBatch, SentenceBatch
 from dtg.transitions.rules import Derivations
+from dtg.transitions.table import GENERATE
 from dtg.trees.kinds import Tree
 from dtg.trees.tree import DependencyTree
 
@@ -57,6 +60,8 @@ class DecoderModel(nn.Module):
         self.groups = head_groups(config, type(self.family))
         self.head: Head
         self.head = FactoredHead(config, symbols) if config.head == "factored" else JointHead(config, symbols)
+        attaches = Operation.ATTACH in self.family.system.table.operations
+        self.attachment = AttachmentHead(config) if attaches else None
         self.released_ids: dict[str, int] | None = None
         starts_word = None if tokenizer is None else tokenizer.starts_word.clone()
         self.register_buffer("starts_word", starts_word, persistent=False)
@@ -176,15 +181,64 @@ class DecoderModel(nn.Module):
         rows = (packed.target >= 0).nonzero()[:, 0]
         places = packed.target.index_select(0, rows)  # all actions, in order: a sentence's rows stand together
         is_constrained = self.is_constrained(constrained)
-        allowed = self.allowed(packed.features.index_select(0, rows)) if is_constrained else None
-        log_probability = self.predict(hidden.index_select(0, rows), actions, places, allowed)
+        log_probability = self.predict(hidden, packed, rows, actions, places, is_constrained)
+        if self.attachment is not None:  # a row predicts a token, and then what the token is attached to
+            generates = actions.id[places] == GENERATE
+            attached = self.predict_attachments(
+                hidden, packed, rows[generates], actions, places[generates] + 1, is_constrained
+            )
+            whole = log_probability.new_empty(len(actions.id))
+            log_probability = whole.index_copy(0, places, log_probability).index_copy(
+                0, places[generates] + 1, attached
+            )
         return Predictions(log_probability, actions, packed, keys.padding)
 
-    def predict(self, hidden: Tensor, actions: ActionBatch, places: Tensor, allowed: Allowed | None) -> Tensor:
-        """(rows,) the log-probability of the action at each index, predicted from a row's hidden vector."""
+    def predict(
+        self,
+        hidden: Tensor,
+        packed: PackedRows,
+        rows: Tensor,
+        actions: ActionBatch,
+        places: Tensor,
+        constrained: bool,
+    ) -> Tensor:
+        """(actions,) the log-probability of the actions at these indices, each predicted by a row of the pack."""
+        allowed = self.allowed(packed.features.index_select(0, rows)) if constrained else None
         targets = self.symbols.targets(actions, places)
-        log_probability: Tensor = self.head(hidden, targets, self.decoder.embedding.weight, allowed, self.starts_word)
+        log_probability: Tensor = self.head(
+            hidden.index_select(0, rows), targets, self.decoder.embedding.weight, allowed, self.starts_word
+        )
         return log_probability
+
+    def predict_attachments(
+        self,
+        hidden: Tensor,
+        packed: PackedRows,
+        rows: Tensor,
+        actions: ActionBatch,
+        places: Tensor,
+        constrained: bool,
+    ) -> Tensor:
+        """The same for actions that attach a token, which was generated just before."""
+        assert self.attachment is not None
+        (view,) = packed.views
+        assert view.channel is not None and view.constituent is not None
+        system = self.family.system
+        attends = view.attends[rows].long().clamp(min=0)
+        kept = self.attachment.keys(hidden)
+        tape = Tape(kept[attends], view.channel[rows].long(), view.constituent[rows].long(), view.keys[rows])
+        features = system.after_generating(packed.features[rows], actions.starts_word[places - 1])
+        found = self.attach(hidden[rows], actions.piece[places - 1], tape, features, constrained)
+        k = actions.id[places] - system.table.first[Operation.ATTACH]
+        return found.gather(1, k[:, None])[:, 0]
+
+    def attach(self, hidden: Tensor, piece: Tensor, tape: Tape, features: Tensor, constrained: bool) -> Tensor:
+        """(tokens, limit + 1) log-probabilities of merging each token with 0, 1, 2, ... constituents."""
+        assert self.attachment is not None
+        first = self.family.system.table.first[Operation.ATTACH]
+        allowed = self.allowed(features).actions[:, first:] if constrained else None
+        found: Tensor = self.attachment(hidden, self.decoder.embedding(piece), tape, allowed)
+        return found
 
     def loss(self, batch: SentenceBatch) -> BatchLoss:
         """What training minimises, as a sum."""
@@ -250,4 +304,5 @@ def make_family(config: ModelConfig, derivations: Derivations = "canonical") -> 
         typed_closing=config.typed_closing,
         max_open=config.max_open,
         max_chain=config.max_chain,
+        attach_limit=config.attach_limit,
     )

@@ -62,7 +62,7 @@ def read_released(
     """See `DecoderModel.from_released`."""
     if missing := [name for name in NEEDED_IDS if name not in ids]:
         raise ConfigError(f"ids lacks {', '.join(missing)}; it must map {', '.join(NEEDED_IDS)} to vocabulary ids.")
-    if family.startswith("txl") and head != "joint":
+    if family in FAMILIES and not FAMILIES[family].rule.has_compose_rows and head != "joint":
         raise ConfigError(f"released {family} models have the joint head; pass head='joint'.")
     weights = {name.removeprefix("module."): tensor for name, tensor in state_dict.items()}
     config = read_config(weights, family, head, arc_representation)
@@ -87,6 +87,7 @@ def read_config(
     layers = {int(match[1]) for name in weights if (match := re.match(r"layers\.(\d+)\.", name))}
     if layers != set(range(len(layers))):
         raise ConfigError(f"the state dict has layers {sorted(layers)}; they must be numbered from 0 without gaps.")
+    has_trees = family not in FAMILIES or FAMILIES[family].system.kind is not None
     return ModelConfig(
         family=family,
         vocabulary=vocabulary,
@@ -98,7 +99,7 @@ def read_config(
         head=head,
         arc_representation=arc_representation,
         constrained=False,
-        end="arc" if FAMILIES[family].released is None else "pop_root",
+        end="pop_root" if has_trees else "arc",
     )
 
 

@@ -50,6 +50,7 @@ class Symbols:
     class_count: int
     tokens: int  # with an embedding
     predicted_tokens: int  # the token softmax ranges over the first tokens, up to this number
+    choices: int  # the ids that the output head chooses among are the first ones, up to this number
     released: bool = False
     _on_device: dict[torch.device, SymbolTensors] = field(default_factory=dict, compare=False, repr=False)
 
@@ -57,8 +58,10 @@ class Symbols:
     def of(cls, config: ModelConfig, family: Family) -> Symbols:
         """The paper's profile: operations stand behind the subwords, each id's after the one before it."""
         table = family.system.table
-        others = range(FINISH + 1, len(table))
-        read = [NOTHING, NOTHING, *(config.vocabulary + place for place, _ in enumerate(others))]
+        # What a token is attached to is predicted by a head of its own, and not read.
+        others = [number for number in range(FINISH + 1, len(table)) if table.entries[number][0] != Operation.ATTACH]
+        attached = [NOTHING] * (len(table) - FINISH - 1 - len(others))
+        read = [NOTHING, NOTHING, *(config.vocabulary + place for place, _ in enumerate(others)), *attached]
         following = config.vocabulary + len(others)
         joint = config.head == "joint"
         target = [NOTHING] * len(table)
@@ -77,8 +80,9 @@ class Symbols:
             read=tuple(read),
             second=tuple(second),
             target=tuple(target),
-            classes=(NOTHING,) * len(table) if joint else tuple(range(len(table))),
-            class_count=0 if joint else len(table),
+            classes=(NOTHING,) * len(table) if joint else (*range(FINISH + 1 + len(others)), *attached),
+            class_count=0 if joint else FINISH + 1 + len(others),
+            choices=FINISH + 1 + len(others),
             tokens=following,
             predicted_tokens=predicted,
         )
@@ -114,6 +118,7 @@ class Symbols:
             class_count=4 if factored else 0,
             tokens=vocabulary,
             predicted_tokens=vocabulary,
+            choices=len(operations),
             released=True,
         )
 

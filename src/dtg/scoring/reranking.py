@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import exp, inf, isfinite
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
@@ -28,7 +28,7 @@ from dtg.trees.kinds import Tree
 class RankedTree:
     """A tree with both scores, in nats."""
 
-    tree: Tree
+    tree: Any  # of the kind that the model generates
     log_probability: float  # log p(x, y); minus infinity where the system's limits put it out of reach
     log_q: float | None  # of the proposal, where that is known
     proposal_rank: int  # from 1: by log q or, where that is not known, in the order the proposal gave them

@@ -80,11 +80,14 @@ def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained:
     views = [VisibleRows(view.attends, view.relative, view.keys, view.channel) for view in packed.views]
     keys = CachedKeys.of(views, model.groups, lambda layer, keys_values: keys_values)
     hidden = model.decoder(*model.symbols.read_rows(packed), keys)
-    found = []
-    for rows, places in zip(trie.row.split(PREDICTIONS_AT_ONCE), trie.action.split(PREDICTIONS_AT_ONCE), strict=True):
-        allowed = model.allowed(packed.features.index_select(0, rows)) if constrained else None
-        found.append(model.predict(hidden.index_select(0, rows), actions, places, allowed))
-    return torch.cat(found).to(finest(hidden.device))
+    attaches = actions.id[trie.action] >= model.symbols.choices
+    scores = torch.zeros(len(attaches), dtype=finest(hidden.device), device=hidden.device)
+    for predict, which in ((model.predict, ~attaches), (model.predict_attachments, attaches)):
+        for some in which.nonzero()[:, 0].split(PREDICTIONS_AT_ONCE):
+            if len(some):
+                found = predict(hidden, packed, trie.row[some], actions, trie.action[some], constrained)
+                scores[some] = found.to(scores.dtype)
+    return scores
 
 
 def chunks(lengths: Sequence[int], order: Sequence[int], shared: Sequence[int], at_once: int) -> Iterator[list[int]]:

@@ -60,14 +60,19 @@ def replay(
     before_words: Sequence[Sequence[int]],
     words: Sequence[str],
     after: Sequence[int] = (),
+    subwords: Sequence[int] | None = None,
 ) -> State:
-    """The state that a hypothesis is in, from the ids of its actions before each word and after the last."""
+    """The state that a hypothesis is in, from the ids of its actions before each word and after the last.
+
+    `subwords` says how many each word has; without it, each has one.
+    """
     state, actions = system.initial(), system.table.actions
-    for numbers, word in zip(before_words, words, strict=True):
-        for number in numbers:
+    counts = [1, *(subwords or [1] * len(words))]  # nothing is attached before the first word
+    for numbers, word, count in zip(before_words, words, counts, strict=False):
+        for number in system.by_words(numbers, count):
             state = system.apply(state, actions[number])
         state = system.apply(state, GEN(word))
-    for number in after:
+    for number in system.by_words(after, counts[-1]):
         state = system.apply(state, actions[number])
     return state
 

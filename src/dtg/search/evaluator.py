@@ -8,6 +8,7 @@ from torch import Tensor
 from dtg.families.family import Family
 from dtg.families.lanes import Lanes
 from dtg.families.rows import LaneRows
+from dtg.model.attachment import Tape
 from dtg.model.cached_keys import CachedKeys, VisibleRows
 from dtg.model.heads import Allowed
 from dtg.model.model import DecoderModel, make_family
@@ -17,6 +18,7 @@ from dtg.search.kv_cache import KVCache
 from dtg.search.options import BeamOptions
 from dtg.transitions.action import NOTHING
 from dtg.transitions.lanes import FeatureTable, LaneActions, legal, pad_columns
+from dtg.transitions.shift_attach import AttachLanes
 from dtg.transitions.table import GENERATE
 
 PREDICTIONS_AT_ONCE = 256  # rows whose whole vocabulary is looked at together
@@ -36,38 +38,77 @@ class Evaluator:
     def begin(self) -> tuple[Lanes, KVCache, Tensor]:
         """One hypothesis with nothing but `<ROOT>`; (1, width) is its hidden vector."""
         config, weight = self.model.config, self.model.decoder.embedding.weight
-        cache = KVCache.empty(config.layers, config.attention_heads, config.head_width, like=weight)
+        attached = 2 * config.width if self.model.attachment is not None else 0
+        cache = KVCache.empty(config.layers, config.attention_heads, config.head_width, attached, like=weight)
         nothing_known = torch.full((1,), -1, device=self.model.device)
         lanes, rows = self.family.begin(nothing_known, self.model.root, torch.zeros_like(nothing_known))
         reads = torch.full_like(nothing_known, NOTHING), rows.piece[:, 0]
         hidden = self._compute(cache, [(rows, torch.ones_like(nothing_known, dtype=torch.bool))], *reads, composed=0)
         return lanes, cache, hidden
 
-    def take(self, lanes: Lanes, cache: KVCache, ids: Tensor) -> Tensor:
-        """Let every lane take an action other than GEN; (lanes, width) are their hidden vectors then."""
+    def take(self, lanes: Lanes, cache: KVCache, hidden: Tensor, ids: Tensor) -> Tensor:
+        """Let every lane take an action other than GEN; see `act`."""
         piece = torch.full_like(ids, NOTHING)
-        return self.act(lanes, cache, ids, piece, starts_word=piece >= 0)
+        return self.act(lanes, cache, hidden, ids, piece, starts_word=piece >= 0)
 
-    def generate(self, lanes: Lanes, cache: KVCache, piece: Tensor, *, starts_word: Tensor) -> Tensor:
-        """Let every lane generate a subword, or wait where it is NOTHING; hidden vectors of those that do not wait."""
-        return self.act(lanes, cache, torch.where(piece == NOTHING, NOTHING, GENERATE), piece, starts_word=starts_word)
+    def generate(self, lanes: Lanes, cache: KVCache, hidden: Tensor, piece: Tensor, *, starts_word: Tensor) -> Tensor:
+        """Let every lane generate a subword, or wait where it is NOTHING; see `act`."""
+        ids = torch.where(piece == NOTHING, NOTHING, GENERATE)
+        return self.act(lanes, cache, hidden, ids, piece, starts_word=starts_word)
 
-    def act(self, lanes: Lanes, cache: KVCache, ids: Tensor, piece: Tensor, *, starts_word: Tensor) -> Tensor:
-        """Let lanes take actions, GEN with these subwords; their hidden vectors then."""
-        return self._advance(lanes, cache, LaneActions.of(self.system.table, ids, piece, starts_word))
+    def act(
+        self, lanes: Lanes, cache: KVCache, hidden: Tensor, ids: Tensor, piece: Tensor, *, starts_word: Tensor
+    ) -> Tensor:
+        """Let lanes take actions, GEN with these subwords.
 
-    def choices(self, hidden: Tensor, features: Tensor, words_left: int | Tensor) -> tuple[Tensor, Tensor]:
+        Gives (lanes, width) the hidden vector of the last row of each lane, which is the one before where no row was added.
+        """
+        actions = LaneActions.of(self.system.table, ids, piece, starts_word)
+        adds = actions.adds_row[:, 0]
+        if not bool(adds.any()):
+            self.family.advance(lanes, actions)
+            return hidden
+        new = self._advance(lanes, cache, actions)
+        return new if len(new) == len(hidden) else hidden.index_copy(0, adds.nonzero()[:, 0], new)
+
+    def choices(self, lanes: Lanes, cache: KVCache, hidden: Tensor, words_left: int | Tensor) -> tuple[Tensor, Tensor]:
         """(lanes, ids) the log-probability of each action, and whether it is legal.
 
         `words_left`, a number or (lanes, 1), is 1 on the way to a next word, 0 to the sentence's end, -1 to either.
         """
-        model = self.model
+        model, features = self.model, lanes.states.features()
         endings = not (isinstance(words_left, int) and words_left > 0)
         found: Tensor = model.head.choices(
             hidden, model.decoder.embedding.weight, self._allowed(features), model.starts_word, endings=endings
         )
         may = legal(self.system, FeatureTable(self.system.lane_states.feature_names, features, words_left))
-        return found.to(finest(found.device)), may
+        found = found.to(finest(found.device))
+        if isinstance(lanes.states, AttachLanes):
+            attached = torch.full_like(found[:, :1], -torch.inf).repeat(1, may.shape[1] - found.shape[1])
+            pending = lanes.states.pending[:, 0].nonzero()[:, 0]
+            if len(pending):
+                found[pending] = -torch.inf  # a token that waits is attached before anything else
+                attached[pending] = self.attachments(lanes, cache, hidden, pending)
+            found = torch.cat([found, attached], dim=1)
+        return found, may
+
+    def attachments(self, lanes: Lanes, cache: KVCache, hidden: Tensor, which: Tensor) -> Tensor:
+        """(lanes, limit + 1) log-probabilities of attaching the tokens that wait in these lanes."""
+        states = lanes.states
+        assert isinstance(states, AttachLanes) and cache.attachment is not None
+        count = lanes.size[which, 0]
+        width = int(count.max())
+        rows = lanes.rows[which, :width].clamp(0, cache.used - 1)
+        found = []
+        for some in torch.arange(len(which), device=which.device).split(PREDICTIONS_AT_ONCE):
+            lane = which[some]
+            tape = Tape(
+                cache.attachment[rows[some]], states.depth[lane, :width], states.constituent[lane, :width], count[some]
+            )
+            features = states.features()[lane]
+            found.append(self.model.attach(hidden[lane], states.piece[lane, 0], tape, features, self.constrained))
+        attached = torch.cat(found)
+        return attached.to(finest(attached.device))
 
     def piece_log_probability(self, hidden: Tensor, features: Tensor, piece: Tensor) -> Tensor:
         """(lanes,) log p(GEN and this subword)."""
@@ -129,6 +170,8 @@ class Evaluator:
             skip=composed,
         )
         hidden: Tensor = self.model.decoder(operation, piece, keys)
+        if self.model.attachment is not None and cache.attachment is not None:
+            cache.attachment[first : first + count] = self.model.attachment.keys(hidden)
         return hidden
 
 

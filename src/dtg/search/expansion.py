@@ -89,7 +89,7 @@ def expand(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending: 
     nowhere = torch.full_like(beams.beam, -1)
     cache = beams.cache
     pool = Pool(beams.lanes, beams.hidden, beams.score, beams.beam, nowhere, nowhere, nowhere + 1, beams.score)
-    pool.next_score, agenda = prospects(evaluator, pool, 0, ending)
+    pool.next_score, agenda = prospects(evaluator, cache, pool, 0, ending)
     limit = None if ending else options.max_actions
     while True:
         threshold = worst_of_the_best(pool.next_score, pool.beam, beams.count, options.beam)
@@ -104,9 +104,9 @@ def expand(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending: 
         chosen = open_[best_of_each(agenda.score[open_], of, at_once)]
         now = agenda.only(chosen)
         lanes = pool.lanes.fork(now.state)
-        hidden = evaluator.take(lanes, cache, now.action)
+        hidden = evaluator.take(lanes, cache, pool.hidden[now.state], now.action)
         new = Pool(lanes, hidden, now.score, now.beam, now.state, now.action, pool.taken[now.state] + 1, now.score)
-        new.next_score, more = prospects(evaluator, new, len(pool.beam), ending)
+        new.next_score, more = prospects(evaluator, cache, new, len(pool.beam), ending)
         left = torch.ones_like(agenda.beam, dtype=torch.bool).index_fill(0, chosen, False)
         pool, agenda = pool.add(new), agenda.only(left).add(more)
     return best_candidates(pool, agenda, options, beams.count, first, cache)
@@ -117,9 +117,9 @@ def expansions_at_once(beam: int, sentences: int) -> int:
     return max(1, beam // AT_ONCE, min(beam, WORTHWHILE // sentences))
 
 
-def prospects(evaluator: Evaluator, new: Pool, before: int, ending: bool) -> tuple[Tensor, Agenda]:
+def prospects(evaluator: Evaluator, cache: KVCache, new: Pool, before: int, ending: bool) -> tuple[Tensor, Agenda]:
     """For new states, which come after `before` others: log-probabilities with GEN or `<END>`, and further expansions."""
-    choices, may = evaluator.choices(new.hidden, new.lanes.states.features(), words_left=0 if ending else 1)
+    choices, may = evaluator.choices(new.lanes, cache, new.hidden, words_left=0 if ending else 1)
     total = (new.score[:, None] + choices).masked_fill(~may, -torch.inf)
     next_score = total[:, FINISH if ending else GENERATE].clone()
     total[:, [GENERATE, FINISH]] = -torch.inf

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,8 +23,8 @@ from dtg.search.sampling import Sampling, draw
 from dtg.search.word_step import NextWord, compacted
 from dtg.text.tokenizer import Tokenizer
 from dtg.transitions.action import NOTHING
+from dtg.transitions.lanes import FeatureTable
 from dtg.transitions.table import FINISH, GENERATE
-from dtg.trees.kinds import Tree
 
 AT_ONCE = 64  # sentences
 MOST_PIECES = 24  # of one word: without a limit, a model that has learned little may never end a word
@@ -35,7 +36,7 @@ class GeneratedSentence:
     """A sentence that a model made up. `tree` is None in models without trees."""
 
     words: tuple[str, ...]
-    tree: Tree | None
+    tree: Any  # of the kind that the model generates
     log_probability: float  # of its words and tree, in the model as it is, whatever they were drawn with; nats
     complete: bool  # it ended by itself, before the limit of words
 
@@ -121,10 +122,10 @@ class Generation:
                 break
             chosen = torch.tensor(unfinished, device=action.device)
             if len(unfinished) < len(action):
-                self.lanes, action, piece = self.lanes.fork(chosen), action[chosen], piece[chosen]
-            self.hidden = self.evaluator.act(
-                self.lanes, self.cache, action, piece, starts_word=self.starts_word[piece.clamp(min=0)]
-            )
+                self.lanes, self.hidden = self.lanes.fork(chosen), self.hidden[chosen]
+                action, piece = action[chosen], piece[chosen]
+            starts = self.starts_word[piece.clamp(min=0)]
+            self.hidden = self.evaluator.act(self.lanes, self.cache, self.hidden, action, piece, starts_word=starts)
             steps += 1
             if steps % TIDY_EVERY == 0:
                 self.lanes, self.cache = compacted(self.lanes, self.cache)
@@ -135,18 +136,19 @@ class Generation:
         features = self.lanes.states.features()
         words = torch.tensor([len(self.prompt) + len(draft.pieces) for draft in drafts], device=features.device)
         at_limit = words >= self.max_words
-        choices, may = self.evaluator.choices(self.hidden, features, torch.where(at_limit, 0, -1)[:, None])
+        choices, may = self.evaluator.choices(
+            self.lanes, self.cache, self.hidden, torch.where(at_limit, 0, -1)[:, None]
+        )
         # A word that is nothing yet but the mark of its beginning must be continued.
         empty = torch.tensor([self.is_empty(draft) for draft in drafts], device=features.device)
-        only_generate = torch.zeros_like(may).index_fill(1, torch.tensor([GENERATE], device=may.device), True)
-        may = torch.where(empty[:, None], only_generate, may)
+        may = torch.where(empty[:, None], self.goes_on(may), may)
         action = draw(choices.masked_fill(~may, -torch.inf), self.sampling.for_actions, self.generator)
         piece = torch.full_like(action, NOTHING)
         generates = action == GENERATE
         which = generates.nonzero()[:, 0]
         if len(which):
             pieces = self.evaluator.pieces(self.hidden[which], features[which])
-            allowed = self.pieces_allowed([drafts[place] for place in which.tolist()])
+            allowed = self.pieces_allowed([drafts[place] for place in which.tolist()], features[which])
             piece[which] = draw(pieces.masked_fill(~allowed, -torch.inf), self.sampling, self.generator)
             choices[which, GENERATE] += pieces.gather(1, piece[which, None])[:, 0]
         scores = choices.gather(1, action[:, None])[:, 0].tolist()
@@ -161,30 +163,46 @@ class Generation:
             elif begins:
                 draft.before_words.append(draft.since_word)
                 draft.since_word, draft.pieces = [], [*draft.pieces, [number]]
-            else:
+            else:  # what stood between two subwords of a word is part of the word
                 draft.pieces[-1].append(number)
+                draft.since_word = []
         return action, piece
 
-    def pieces_allowed(self, drafts: Sequence[Draft]) -> Tensor:
-        """(drafts, pieces) a word's beginning anywhere but in an empty word; more of it while it is open and not too long."""
+    def goes_on(self, may: Tensor) -> Tensor:
+        """(drafts, ids) what continues a word: GEN, or, where the last subword waits for that, what stands between two."""
+        ids = [GENERATE]
+        if self.evaluator.system.within_word is not None:
+            ids.append(self.evaluator.system.table.id_of(self.evaluator.system.within_word))
+        continues = torch.zeros_like(may).index_fill(1, torch.tensor(ids, device=may.device), True)
+        return continues & may if len(ids) > 1 else continues
+
+    def pieces_allowed(self, drafts: Sequence[Draft], features: Tensor) -> Tensor:
+        """(drafts, subwords) a word's beginning anywhere but in an empty word; more of it while it is open and not too long."""
+        system = self.evaluator.system
+        names = system.lane_states.feature_names
+        must_start, must_continue = system.open_words(FeatureTable(names, features))
         device = self.starts_word.device
         may_begin = torch.tensor([not self.is_empty(draft) for draft in drafts], device=device)
-        open_word = [
-            bool(draft.pieces) and not draft.since_word and len(draft.pieces[-1]) < MOST_PIECES for draft in drafts
-        ]
-        may_continue = torch.tensor(open_word, device=device)
+        short = torch.tensor(
+            [bool(draft.pieces) and len(draft.pieces[-1]) < MOST_PIECES for draft in drafts], device=device
+        )
+        may_continue = ~must_start & short
+        if must_continue is not None:
+            may_begin, may_continue = may_begin & ~must_continue, may_continue | must_continue
         continues = ~self.starts_word & self.tokenizer.is_text.to(device)
         return (may_begin[:, None] & self.starts_word) | (may_continue[:, None] & continues & ~self.is_byte)
 
     def is_empty(self, draft: Draft) -> bool:
         """The last word is open and has no character yet."""
-        return bool(draft.pieces) and not draft.since_word and not self.tokenizer.decode(draft.pieces[-1])
+        is_open = not draft.since_word or self.evaluator.system.within_word is not None
+        return bool(draft.pieces) and is_open and not self.tokenizer.decode(draft.pieces[-1])
 
     def finished(self, draft: Draft) -> GeneratedSentence:
         """The sentence in words, with its tree."""
         words = (*self.prompt, *(self.tokenizer.decode(pieces) for pieces in draft.pieces))
         tree = None
         if self.evaluator.family.has_trees:
-            state = replay(self.evaluator.system, draft.before_words, words, draft.since_word)
+            counts = [*map(len, self.tokenizer.encode_all(self.prompt)), *map(len, draft.pieces)]
+            state = replay(self.evaluator.system, draft.before_words, words, draft.since_word, counts)
             tree = self.evaluator.system.result(state)
         return GeneratedSentence(words, tree, draft.log_probability, not draft.cut)

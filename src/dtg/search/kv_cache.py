@@ -16,15 +16,19 @@ SMALLEST = 256
 
 
 class KVCache:
-    """`table` is (layers, capacity, 2, heads, head width); the first `used` rows are filled."""
+    """`table` is (layers, capacity, 2, heads, head width); the first `used` rows are filled.
 
-    def __init__(self, table: Tensor, used: int = 0) -> None:
-        self.table, self.used = table, used
+    Models that attach tokens keep one more vector of each row, in `attachment` (capacity, width).
+    """
+
+    def __init__(self, table: Tensor, used: int = 0, attachment: Tensor | None = None) -> None:
+        self.table, self.used, self.attachment = table, used, attachment
 
     @classmethod
-    def empty(cls, layers: int, heads: int, head_width: int, *, like: Tensor) -> KVCache:
+    def empty(cls, layers: int, heads: int, head_width: int, attachment_width: int = 0, *, like: Tensor) -> KVCache:
         """Without rows, with the type and device of `like`."""
-        return cls(like.new_empty(layers, SMALLEST, 2, heads, head_width))
+        attachment = like.new_empty(SMALLEST, attachment_width) if attachment_width else None
+        return cls(like.new_empty(layers, SMALLEST, 2, heads, head_width), 0, attachment)
 
     def reserve(self, count: int) -> int:
         """Make room for that many rows; gives the number of the first."""
@@ -34,6 +38,10 @@ class KVCache:
             table = self.table.new_empty(layers, int(self.used * GROWTH), *shape)
             table[:, :first] = self.table[:, :first]
             self.table = table
+            if self.attachment is not None:
+                kept = self.attachment.new_empty(table.shape[1], self.attachment.shape[1])
+                kept[:first] = self.attachment[:first]
+                self.attachment = kept
         return first
 
     def put(self, layer: int, first: int, keys_values: Tensor) -> Tensor:
@@ -48,10 +56,15 @@ class KVCache:
         table = self.table.new_empty(layers, max(SMALLEST, len(rows) + room), *shape)
         for layer in range(layers):
             torch.index_select(self.table[layer], 0, rows, out=table[layer, : len(rows)])
-        return KVCache(table, len(rows))
+        attachment = None
+        if self.attachment is not None:
+            attachment = self.attachment.new_empty(table.shape[1], self.attachment.shape[1])
+            torch.index_select(self.attachment, 0, rows, out=attachment[: len(rows)])
+        return KVCache(table, len(rows), attachment)
 
     @classmethod
     def join(cls, caches: Sequence[KVCache]) -> KVCache:
         """The rows of several caches one after another."""
         table = torch.cat([cache.table[:, : cache.used] for cache in caches], dim=1)
-        return cls(table, sum(cache.used for cache in caches))
+        kept = [cache.attachment[: cache.used] for cache in caches if cache.attachment is not None]
+        return cls(table, sum(cache.used for cache in caches), torch.cat(kept) if kept else None)

@@ -6,9 +6,12 @@ A state is not changed by a step, so a sentence can be continued in several ways
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
+from typing import Any
 
 from dtg.errors import InputError
 from dtg.search.backpointers import actions_of, replay
@@ -17,14 +20,13 @@ from dtg.search.beams import Beams
 from dtg.search.expansion import Candidates
 from dtg.search.word_step import NextWord
 from dtg.transitions.action import NOTHING
-from dtg.trees.kinds import PartialTree, Tree
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredTree:
     """A tree and log p(x, y), in nats."""
 
-    tree: Tree
+    tree: Any  # of the kind that the model generates, such as a `DependencyTree`
     log_probability: float
 
 
@@ -32,11 +34,30 @@ class BeamState:
     """The hypotheses after some words, and what the last word cost, in nats."""
 
     def __init__(
-        self, search: BeamSearch, beams: Beams, words: tuple[str, ...] = (), before: BeamState | None = None
+        self,
+        search: BeamSearch,
+        beams: Beams,
+        words: tuple[str, ...] = (),
+        before: BeamState | None = None,
+        subwords: tuple[int, ...] = (),
     ) -> None:
-        self.search, self.words = search, words
+        self.search, self.words, self.subwords = search, words, subwords
         self._beams = beams
         self.entropy_reduction: float = 0.0 if before is None else before.entropy - self.entropy
+
+    def __repr__(self) -> str:
+        words = " ".join(self.words) or "before the first word"
+        return f"<BeamState {words!r}: surprisal {self.surprisal:.2f}, log p = {self.log_probability:.2f} nats>"
+
+    def _repr_html_(self) -> str:
+        """What the last word cost, and the most probable partial trees, for notebooks."""
+        trees = "".join(
+            f"<div>p = {tree.probability:.3f}<br>{draw()}</div>"
+            for tree in (self.trees(3) if self.words else [])
+            if (draw := getattr(tree, "svg", None)) is not None
+        )
+        facts = f"surprisal {self.surprisal:.2f} nats, entropy {self.entropy:.2f}, kept {self.kept:.1%}"
+        return f"<p><b>{escape(' '.join(self.words))}</b> {facts}</p>{trees}"
 
     @property
     def surprisal(self) -> float:
@@ -74,7 +95,9 @@ class BeamState:
         return float(self._beams.statistics.log_mass[0])
 
     def step(self, word: str) -> BeamState:
-        """The state after one more word."""
+        """The state after one more word; a text of several words is taken for one, with a warning."""
+        if len(word.split()) > 1 and not word[0].isdigit():  # "10 000" is one word in some treebanks
+            warnings.warn(f"{word!r} is taken for one word; step once for each word.", stacklevel=2)
         return self.step_ids(self.search.evaluator.model.require_tokenizer().encode(word), word)
 
     def step_ids(self, pieces: Sequence[int], word: str | None = None) -> BeamState:
@@ -84,14 +107,19 @@ class BeamState:
         self.search.evaluator.model.check_known(pieces)
         name = f"word{len(self.words) + 1}" if word is None else word
         beams = self.search.step(self._beams, self._candidates, [NextWord(0, pieces)])
-        return BeamState(self.search, beams, (*self.words, name), self)
+        return BeamState(self.search, beams, (*self.words, name), self, (*self.subwords, len(pieces)))
 
-    def trees(self, count: int | None = 5) -> list[PartialTree]:
-        """The most probable partial trees, best first; all of those in the beam if `count` is None."""
+    def trees(self, count: int | None = 5) -> list[Any]:
+        """The most probable partial trees, best first; all of those in the beam if `count` is None.
+
+        They are of the kind that the model generates, such as `PartialDependencyTree`; all have `words`, `probability` and
+        `log_probability`.
+        """
         total, score, system = self.log_probability, self._beams.score, self.search.evaluator.system
         found = []
         for hypothesis in range(len(score) if count is None else min(count, len(score))):
-            state = replay(system, actions_of(self._beams.backpointers, hypothesis), self.words)
+            before_words = actions_of(self._beams.backpointers, hypothesis)
+            state = replay(system, before_words, self.words, subwords=self.subwords)
             log_probability = float(score[hypothesis])
             found.append(system.partial(state, math.exp(log_probability - total), log_probability))
         return found
@@ -111,7 +139,7 @@ class Ending:
     """A whole sentence: `log_probability` is log p(x), a lower bound unless the beam held every derivation."""
 
     def __init__(self, state: BeamState) -> None:
-        self.words = state.words
+        self.words, self._subwords = state.words, state.subwords
         self._search, self._backpointers = state.search, state._beams.backpointers
         self._endings = state.search.end(state._beams)
         self.log_probability = float(self._endings.log_probability[0])
@@ -126,6 +154,6 @@ class Ending:
         for number in range(len(endings.score) if count is None else min(count, len(endings.score))):
             before_words = actions_of(self._backpointers, int(endings.parent[number]))
             after = [action for action in endings.actions[number].tolist() if action != NOTHING]
-            state = replay(evaluator.system, before_words, self.words, after)
+            state = replay(evaluator.system, before_words, self.words, after, self._subwords)
             found.append(ScoredTree(evaluator.system.result(state), float(endings.score[number])))
         return found

@@ -57,7 +57,7 @@ def generate(
     word, candidate, score = pairs.word[kept], pairs.candidate[kept], pairs.score[kept]
     counts = (pieces != NOTHING).sum(1)
     last = pieces.gather(1, counts[:, None] - 1)[:, 0]
-    hidden = evaluator.generate(lanes, cache, last[word], starts_word=(counts == 1)[word])
+    hidden = evaluator.generate(lanes, cache, pairs.hidden[kept], last[word], starts_word=(counts == 1)[word])
     depth = lanes.states.stack_depth[:, 0].to(score.dtype)
     statistics = statistics_of(beams.statistics.log_mass[whose], candidates, pairs, kept, depth, whose)
     if not evaluator.family.has_trees:  # nothing to be surprised at but the word
@@ -95,8 +95,21 @@ def with_pieces(evaluator: Evaluator, candidates: Candidates, pairs: Pairs, piec
             continues = pieces[pairs.word, number + 1] != NOTHING
             piece = torch.where(continues, piece, NOTHING)
             starts = torch.full_like(continues, number == 0)
-            hidden[continues] = evaluator.generate(lanes, candidates.cache, piece, starts_word=starts)
+            hidden = evaluator.generate(lanes, candidates.cache, hidden, piece, starts_word=starts)
+            if evaluator.system.within_word is not None:
+                hidden = hold_word(evaluator, candidates, lanes, hidden, score, continues)
     return pairs._replace(hidden=hidden, score=score)
+
+
+def hold_word(
+    evaluator: Evaluator, candidates: Candidates, lanes: Lanes, hidden: Tensor, score: Tensor, continues: Tensor
+) -> Tensor:
+    """Where the word is continued, take the action that stands between two of its subwords, and count its probability."""
+    assert evaluator.system.within_word is not None
+    number = evaluator.system.table.id_of(evaluator.system.within_word)
+    now = continues.nonzero()[:, 0]
+    score[now] += evaluator.choices(lanes.fork(now), candidates.cache, hidden[now], words_left=-1)[0][:, number]
+    return evaluator.take(lanes, candidates.cache, hidden, torch.where(continues, number, NOTHING))
 
 
 def compacted(lanes: Lanes, cache: KVCache) -> tuple[Lanes, KVCache]:

@@ -10,6 +10,7 @@ from dtg.transitions.arc_standard import ArcStandard
 from dtg.transitions.arc_standard_released import ReleasedArcStandard
 from dtg.transitions.arc_swift import ArcSwift
 from dtg.transitions.rules import Derivations
+from dtg.transitions.shift_attach import ShiftAttach
 from dtg.transitions.state import State
 from dtg.transitions.system import TransitionSystem
 from dtg.transitions.table import ActionTable
@@ -17,7 +18,8 @@ from dtg.transitions.top_down import TopDown
 from dtg.transitions.words import Words
 
 SYSTEMS: dict[str, type[TransitionSystem]] = {
-    system.name: system for system in (ArcStandard, ArcHybrid, ArcEager, ArcSwift, Words, TopDown, ReleasedArcStandard)
+    system.name: system
+    for system in (ArcStandard, ArcHybrid, ArcEager, ArcSwift, Words, TopDown, ShiftAttach, ReleasedArcStandard)
 }
 
 __all__ = [

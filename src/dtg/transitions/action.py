@@ -20,6 +20,7 @@ class Operation(IntEnum):
     POPROOT = 5  # how released models write the last arc, the one from <ROOT>
     NT = 6  # open a phrase
     REDUCE = 7  # close the innermost open phrase
+    ATTACH = 8  # merge the last token with constituents on its left
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ ROLES: dict[Operation, Role] = {
     # One row that composes and predicts at once. Nothing comes after it that could attend to anything.
     Operation.POPROOT: Role(puts_in=True),
     Operation.NT: Role(pushes=True, puts_in=True),
+    Operation.ATTACH: Role(),
     Operation.REDUCE: Role(composes=True, removes=True, puts_in=True),
 }
 
@@ -66,7 +68,7 @@ class Action:
         return describe(self.operation.name, self.argument)
 
     def at(self, argument: Argument) -> Action:
-        """The same operation with an argument, such as an arc over so many stack items in arc-swift."""
+        """The same operation with an argument, such as an arc-swift arc with its distance."""
         return Action(self.operation, self.word, argument)
 
 

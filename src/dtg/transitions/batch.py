@@ -18,6 +18,7 @@ from torch import Tensor
 from dtg.errors import InputError
 from dtg.transitions.action import NOTHING, Action
 from dtg.transitions.table import FINISH, GENERATE, ActionTable
+from dtg.trees.binarization import BinaryTree
 from dtg.trees.constituency import ConstituencyTree, Node
 from dtg.trees.kinds import Tree
 from dtg.trees.tree import DependencyTree
@@ -82,10 +83,43 @@ class ConstituencyColumns:
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class BinaryColumns:
+    """Unlabelled binary trees: the spans of more than one word, in preorder, one sentence after another."""
+
+    first: Tensor  # (spans,) the first word, as an index in the batch
+    last: Tensor  # (spans,) the last one
+
+    @classmethod
+    def of(cls, trees: Sequence[BinaryTree], device: torch.device | str) -> BinaryColumns:
+        starts = accumulate((len(tree) for tree in trees), initial=0)
+        spans = [
+            (start + first - 1, start + last - 1)
+            for tree, start in zip(trees, starts, strict=False)
+            for first, last in tree.spans
+        ]
+        first, last = torch.tensor(spans, dtype=torch.long, device=device).view(-1, 2).unbind(1)
+        return cls(first, last)
+
+    def trees(self, word_offsets: Tensor) -> list[BinaryTree]:
+        bounds: list[int] = word_offsets.tolist()
+        spans: list[list[tuple[int, int]]] = [[] for _ in bounds[1:]]
+        for first, last in zip(self.first.tolist(), self.last.tolist(), strict=True):
+            sentence = bisect_right(bounds, first) - 1
+            start = bounds[sentence] - 1
+            spans[sentence].append((first - start, last - start))
+        sizes = [end - start for start, end in pairwise(bounds)]
+        return [
+            BinaryTree(tuple(str(n + 1) for n in range(size)), tuple(some))
+            for size, some in zip(sizes, spans, strict=True)
+        ]
+
+
 # How trees of each type become columns: a new kind of tree is one entry here.
 COLUMNS: dict[type, Callable[[Sequence[Any], torch.device | str], TreeColumns]] = {
     DependencyTree: DependencyColumns.of,
     ConstituencyTree: ConstituencyColumns.of,
+    BinaryTree: BinaryColumns.of,
 }
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dtg.errors import IllegalTransition, TransitionError
 from dtg.io.settings import check_choice
-from dtg.transitions.action import END, Action, Argument, Operation
+from dtg.transitions.action import END, ROLES, Action, Argument, Operation, Role
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand_actions
 from dtg.transitions.rules import DERIVATIONS, Derivations, Rules, active, allows
 from dtg.transitions.state import State
@@ -20,7 +20,9 @@ from dtg.transitions.table import ActionTable
 from dtg.trees.kinds import PartialTree, Tree, TreeKind
 
 if TYPE_CHECKING:
-    from dtg.transitions.lanes import LaneStates
+    from torch import Tensor
+
+    from dtg.transitions.lanes import FeatureTable, LaneStates
 
 
 class TransitionSystem(ABC):
@@ -30,6 +32,8 @@ class TransitionSystem(ABC):
     rules: ClassVar[Rules]  # where they do not depend on the system's options
     kind: ClassVar[TreeKind | None]  # of the trees it builds; None for words alone
     lane_states: ClassVar[type[LaneStates]]
+    roles: ClassVar[Mapping[Operation, Role]] = ROLES  # what operations do to rows
+    within_word: ClassVar[Action | None] = None  # taken between two subwords of a word
     options: ClassVar[tuple[str, ...]] = ()  # keywords of its constructor besides `derivations`
 
     def __init__(self, *, derivations: Derivations = "canonical") -> None:
@@ -39,7 +43,7 @@ class TransitionSystem(ABC):
         rules = self.make_rules()
         self.active_rules = active(rules, derivations)
         operations = [code for code in rules if code not in (Operation.GEN, Operation.END)]
-        self.table = ActionTable({code: self.arguments(code) for code in operations}, self.items_taken)
+        self.table = ActionTable({code: self.arguments(code) for code in operations}, self.items_taken, self.roles)
 
     def make_rules(self) -> Rules:
         """The system's rules; those that depend on its options override this."""
@@ -125,6 +129,18 @@ class TransitionSystem(ABC):
     def derive(self, batch: SentenceBatch) -> ActionBatch:
         """The oracle for a whole batch of trees. Systems override this with something that has no loop."""
         return expand_actions(self.table, batch, [self.oracle(tree) for tree in batch.trees()])
+
+    def open_words(self, features: FeatureTable) -> tuple[Tensor, Tensor | None]:
+        """(states,) bool where the next subword must begin a word, and where it must continue one (None: nowhere)."""
+        return features.last[:, 0] != Operation.GEN, None
+
+    def after_generating(self, features: Tensor, starts_word: Tensor) -> Tensor:
+        """The features of states after a GEN that adds no row; only systems with an action `within_word` have such."""
+        raise NotImplementedError
+
+    def by_words(self, ids: Sequence[int], subwords: int) -> Sequence[int]:
+        """The actions after a word of this many subwords, as if it were one token."""
+        return ids
 
     @abstractmethod
     def check(self, tree: Any) -> None:

@@ -36,13 +36,16 @@ class ActionTable:
     Args:
         arguments: the operations besides GEN and `<END>`, in order, with the arguments of each.
         items_taken: how many items an action takes off the stack before one is put in, where that does not depend on the state.
+        roles: what each operation does to rows.
     """
 
     def __init__(
         self,
         arguments: Mapping[Operation, Sequence[Argument]],
         items_taken: Callable[[Operation, Argument], int] = lambda operation, argument: 0,
+        roles: Mapping[Operation, Role] = ROLES,
     ) -> None:
+        self.roles = roles
         self.operations = (Operation.GEN, Operation.END, *arguments)
         pairs = [(operation, argument) for operation in arguments for argument in arguments[operation]]
         self.entries: tuple[tuple[Operation, Argument], ...] = (
@@ -75,7 +78,7 @@ class ActionTable:
         return self._on_device[device]
 
     def _tensors(self, device: torch.device) -> ActionTensors:
-        roles = [ROLES[operation] for operation, _ in self.entries] + [Role(adds_row=False)]
+        roles = [self.roles[operation] for operation, _ in self.entries] + [Role(adds_row=False)]
         operations = [int(operation) for operation, _ in self.entries] + [NOTHING]
         numbers = [self.argument_number(entry) for entry in range(len(self))] + [1]
         taken = [self._items_taken(operation, argument) for operation, argument in self.entries] + [0]

@@ -196,9 +196,11 @@ class Reading:
             if isinstance(item, int):
                 opened = kept[item]
                 assert opened is not None
-                is_empty = len(self.words) < opened.first
-                self.counts.emptied += is_empty
-                kept[item] = None if is_empty else Node(opened.label, opened.first, len(self.words))
+                if len(self.words) < opened.first:
+                    kept[item] = None
+                    self.counts.emptied += 1
+                else:
+                    kept[item] = Node(self.phrase_label(opened.label), opened.first, len(self.words))
             elif isinstance(item, str):
                 self.add_word(item, NO_TAG)
             elif item.words == len(item.children) and (self.is_tagged or item.label == TRACE):
@@ -208,7 +210,7 @@ class Reading:
                     self.check_has_tags(item)
                 if item.label or item is root:
                     pending.append(len(kept))
-                    kept.append(Node(self.phrase_label(item.label), len(self.words) + 1, 0))
+                    kept.append(Node(item.label, len(self.words) + 1, 0))
                 else:
                     self.counts.unlabelled += 1
                 pending += reversed(item.children)

@@ -16,7 +16,7 @@ from dtg.trees.brackets import read_brackets, write_brackets
 from dtg.trees.conllu import read_conllu, write_conllu
 from dtg.trees.constituency import ConstituencyTree
 from dtg.trees.drawing import draw_phrases
-from dtg.trees.svg import arcs_svg
+from dtg.trees.svg import dependency_svg
 from dtg.trees.tree import DependencyTree
 
 
@@ -67,8 +67,8 @@ class PartialDependencyTree:
     log_probability: float  # of the words and all actions so far, in nats
 
     def svg(self) -> str:
-        """The words with the arcs so far above them, those on the stack underlined; a notebook shows it."""
-        return arcs_svg(self.words, self.heads, self.stack)
+        """The arcs so far as the text of an SVG picture, words on the stack in bold; notebooks show it."""
+        return dependency_svg(self.words, self.heads, marked=self.stack)
 
     def _repr_svg_(self) -> str:
         return self.svg()
@@ -91,6 +91,16 @@ class PartialConstituencyTree:
     def draw(self, *, ascii_only: bool = False) -> str:
         """The tree so far for a terminal; labels of open phrases end in dots."""
         return draw_phrases(self.words, self.nodes, ascii_only=ascii_only) if self.nodes else ""
+
+
+@dataclass(frozen=True, slots=True)
+class PartialBinaryTree:
+    """Words with the binary constituents so far, in preorder, as (first word, last word)."""
+
+    words: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    probability: float  # among the hypotheses in the beam
+    log_probability: float  # of the words and all actions so far, in nats
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,79 +1,95 @@
-"""Draws words with arcs above them as SVG text, without matplotlib: for notebooks, and for trees that are not complete."""
+"""Draws dependency trees as SVG text for notebooks and web pages: arcs above the words, as in papers.
+
+Words are text in the reader's own fonts, so every script is shown. Nothing has to be installed for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
+from unicodedata import east_asian_width
 
-SIZE, GAP, LEVEL = 15, 16, 17  # pixels: letters, between words, how much higher an arc runs than those inside it
-WIDE, NARROW = set("mwMW@—"), set("fijlrtI.,;:'!|()[]")
-INK, SOFT = "#1d2126", "#6a717a"
-STYLE = (
-    f".dtg text{{font:{SIZE}px system-ui,'Noto Sans',sans-serif;text-anchor:middle;fill:{INK}}}.dtg .done{{fill:{SOFT}}}"
-    f".dtg path{{fill:none;stroke:{SOFT};stroke-width:1.5}}.dtg .head{{fill:{SOFT};stroke:none}}"
-    f".dtg line{{stroke:{INK};stroke-width:2}}.dtg .stacked{{font-weight:600}}"
-)
+from dtg.io.pictures import INK, STYLES
+from dtg.trees.drawing import arc_columns
+from dtg.trees.picture import ends_of
+
+FONTS = "'Noto Sans','DejaVu Sans','Noto Sans CJK JP','Noto Sans CJK SC','Hiragino Sans','Microsoft YaHei',sans-serif"
+WORD_SIZE, LABEL_SIZE = 15, 10  # pixels
+LETTER, GAP, LEVEL, MARGIN = 9.0, 14.0, 26.0, 8.0
+INCH = 96.0  # pixels: `ends_of` computes in inches
 
 
-def arcs_svg(words: Sequence[str], heads: Sequence[int | None], stack: Sequence[int] = ()) -> str:
-    """An SVG element.
+def dependency_svg(
+    words: Sequence[str],
+    heads: Sequence[int | None],
+    labels: Sequence[str] | None = None,
+    marked: Collection[int] = (),
+) -> str:
+    """Draw a tree, or a part of one.
 
     Args:
-        words: from left to right.
-        heads: of each word, from 1; 0 is the root, None where it is not known.
-        stack: the words to underline; the others are drawn lighter if there is a stack.
+        words: of the sentence.
+        heads: of each word, from 1; 0 is `<ROOT>`, None a head that is not known (yet).
+        labels: of each word's arc.
+        marked: the numbers of words that are drawn in bold.
+
+    Returns:
+        An `<svg>` element.
     """
-    widths = [text_width(word) for word in words]
-    middles, end = list[float](), 4.0
+    widths = [max(text_width(word) * LETTER, text_width(label) * 0.7 * LETTER) for word, label in named(words, labels)]
+    middles, right = list[float](), MARGIN
     for width in widths:
-        middles.append(end + width / 2)
-        end += width + GAP
-    levels = arc_levels(heads)
-    top = 16 + LEVEL * max(levels.values(), default=1) + (10 if 0 in heads else 0)
-    parts = []
-    for dependent, head in enumerate(heads, start=1):
-        at = middles[dependent - 1]
-        if head is None:
-            continue
+        middles.append(right + width / 2)
+        right += width + GAP
+    # An arc that is not known has no column, like that of the root word.
+    known = [head or 0 for head in heads]
+    levels = arc_columns(known)
+    places = {
+        word: (start * INCH, end * INCH) for word, (start, end) in ends_of(known, [x / INCH for x in middles]).items()
+    }
+    top = LEVEL * (max(levels, default=0) + 1) + MARGIN
+    shapes = list[str]()
+    for number, (head, level, middle) in enumerate(zip(heads, levels, middles, strict=True), start=1):
+        label = labels[number - 1] if labels is not None else "root" if head == 0 else ""
         if head == 0:
-            path, said = f"M{at:.1f} 4V{top - 5}", f"{words[dependent - 1]} is the root word"
-        else:
-            start = middles[head - 1] + (5 if head < dependent else -5)
-            rise = LEVEL * levels[dependent] * 4 / 3 + 2
-            path = f"M{start:.1f} {top}C{start:.1f} {top - rise:.1f} {at:.1f} {top - rise:.1f} {at:.1f} {top - 5}"
-            said = f"{words[head - 1]} → {words[dependent - 1]}"
-        arrow = f"M{at - 4:.1f} {top - 7}L{at + 4:.1f} {top - 7}L{at:.1f} {top}Z"
-        parts.append(f'<g><title>{escape(said)}</title><path d="{path}"/><path class="head" d="{arrow}"/></g>')
-    for number, (word, middle, width) in enumerate(zip(words, middles, widths, strict=True), start=1):
-        name = "" if not stack else ' class="stacked"' if number in stack else ' class="done"'
-        parts.append(f'<text x="{middle:.1f}" y="{top + 19}"{name}>{escape(word)}</text>')
-        if number in stack:
-            left, right = middle - width / 2, middle + width / 2
-            parts.append(f'<line x1="{left:.1f}" x2="{right:.1f}" y1="{top + 26}" y2="{top + 26}"/>')
-    width, height = max(40.0, end - GAP + 4), top + 30
+            shapes += [line(f"M{middle:.1f},{MARGIN + 6:.1f} V{top:.1f}"), text(middle, MARGIN + 3, label, LABEL_SIZE)]
+        elif head is not None:
+            start, end = places[number]
+            height, bend = top - level * LEVEL, min(12.0, abs(end - start) / 2) * (1 if end > start else -1)
+            path = (
+                f"M{start:.1f},{top:.1f} V{height + 8:.1f} Q{start:.1f},{height:.1f} {start + bend:.1f},{height:.1f} "
+            )
+            path += f"H{end - bend:.1f} Q{end:.1f},{height:.1f} {end:.1f},{height + 8:.1f} V{top:.1f}"
+            shapes += [line(path), text((start + end) / 2, height - 3, label, LABEL_SIZE, STYLES[0].color)]
+        weight = ' font-weight="bold"' if number in marked else ""
+        shapes.append(text(middle, top + WORD_SIZE + 6, words[number - 1], WORD_SIZE, more=weight))
+    width, height = right - GAP + MARGIN, top + WORD_SIZE + 14
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="dtg" role="img" viewBox="0 0 {width:.0f} {height}" '
-        f'width="{width:.0f}" height="{height}"><title>{escape(" ".join(words))}</title><style>{STYLE}</style>'
-        f'<rect width="100%" height="100%" fill="#ffffff"/>{"".join(parts)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{FONTS}"><defs><marker id="dtg-arrow" markerWidth="7" '
+        f'markerHeight="7" refX="5" refY="3" orient="auto"><path d="M0,0 L6,3 L0,6 Z" fill="{INK}"/></marker></defs>'
+        f'<rect width="100%" height="100%" fill="white"/>{"".join(shapes)}</svg>'
     )
+
+
+def named(words: Sequence[str], labels: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Words with their labels."""
+    return list(zip(words, labels if labels is not None else [""] * len(words), strict=True))
 
 
 def text_width(word: str) -> float:
-    """About how wide a word is, in pixels; fonts differ."""
-    return SIZE * sum(0.9 if letter in WIDE else 0.34 if letter in NARROW else 0.58 for letter in word)
+    """In letters; those of East Asian scripts are wider."""
+    return sum(1.8 if east_asian_width(character) in "WF" else 1.0 for character in word)
 
 
-def arc_levels(heads: Sequence[int | None]) -> dict[int, int]:
-    """How high the arc of each word runs that has one, above all that are inside it; the root's is not counted."""
-    spans = sorted(
-        (abs(head - dependent), min(head, dependent), max(head, dependent), dependent)
-        for dependent, head in enumerate(heads, start=1)
-        if head
+def line(path: str) -> str:
+    return f'<path d="{path}" fill="none" stroke="{INK}" marker-end="url(#dtg-arrow)"/>'
+
+
+def text(x: float, y: float, content: str, size: int, color: str = INK, more: str = "") -> str:
+    if not content:
+        return ""
+    shown = escape(
+        "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in content)
     )
-    placed: list[tuple[int, int, int]] = []
-    levels: dict[int, int] = {}
-    for _, low, high, dependent in spans:
-        level = 1 + max((other for first, last, other in placed if low <= first and last <= high), default=0)
-        placed.append((low, high, level))
-        levels[dependent] = level
-    return levels
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" font-size="{size}" fill="{color}"{more}>{shown}</text>'

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dtg import pretrained
+from dtg.cli.options import DeviceOption, WordBeamOption
 
 if TYPE_CHECKING:
     from dtg.model.model import DecoderModel
@@ -18,7 +19,7 @@ def explore(
         list[str] | None, typer.Argument(metavar="[SENTENCE]...", help="Sentences to begin with, or to save.")
     ] = None,
     model: Annotated[
-        list[str] | None,
+        list[Path] | None,
         typer.Option(
             help="A trained model: its folder, such as RUN/best, or a name; repeatable. "
             f"[default: {pretrained.MODEL} and, to compare with, {pretrained.WORDS_MODEL}]",
@@ -26,10 +27,7 @@ def explore(
         ),
     ] = None,
     beam: Annotated[int, typer.Option(min=1, max=500, help="Partial trees looked at before each word.")] = 50,
-    word_beam: Annotated[
-        int | None,
-        typer.Option(min=1, max=500, help="Partial trees kept after each word; a third of --beam by default."),
-    ] = None,
+    word_beam: WordBeamOption = None,
     save: Annotated[
         Path | None, typer.Option(help="Write one HTML file that needs no server, and stop.", metavar="FILE")
     ] = None,
@@ -39,7 +37,7 @@ def explore(
         typer.Option(help="Let other machines in, by this address of this one; they need the token that is printed."),
     ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
-    device: Annotated[str, typer.Option(help="Where models are computed: cpu, cuda, cuda:1, ...")] = "cpu",
+    device: DeviceOption = "auto",
 ) -> None:
     """Watch a model read a sentence: surprisal, the beam of partial trees, attention, the words it expects.
 
@@ -57,13 +55,10 @@ def explore(
         from dtg.explore.serving import check_installed
 
         check_installed()
-    names = model or ([pretrained.MODEL] if save is not None else [pretrained.MODEL, pretrained.WORDS_MODEL])
-    from dtg.language_model import LanguageModel
+    from dtg.cli.loading import load_models
 
-    loaded = [LanguageModel.load(name, device) for name in names]
-    models = {one.name: one.decoder_model for one in loaded}
-    if len(models) < len(loaded):  # two folders of one name
-        models = {name: one.decoder_model for name, one in zip(names, loaded, strict=True)}
+    default = [pretrained.MODEL] if save is not None else [pretrained.MODEL, pretrained.WORDS_MODEL]
+    models = {one.name: one.model.decoder_model for one in load_models(model or list(map(Path, default)), device)}
     if save is not None:
         from dtg.explore.saved import make_page
 

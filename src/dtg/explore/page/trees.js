@@ -5,8 +5,8 @@ import { node, shape, textWidth, withTip } from "./dom.js";
 const SIZE = 15;
 const GAP = 16;
 const LAYER = 26; // between two levels of phrases
-const DRAWINGS = { dependency: drawDependencies, constituency: drawPhrases };
-const SPOKEN = { dependency: speakDependencies, constituency: speakPhrases };
+const DRAWINGS = { dependency: drawDependencies, constituency: drawPhrases, binary: drawPhrases };
+const SPOKEN = { dependency: speakDependencies, constituency: speakPhrases, binary: speakPhrases };
 
 // An SVG element, or null where there is no tree.
 export function drawTree(words, tree) {
