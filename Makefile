@@ -1,14 +1,16 @@
-# Two commands: `make demo` and `make test`. Each sets up .venv by itself, and is quick when it is there.
+# Two commands: `make demo` and `make test`. Each sets up what it needs by itself, and is quick when that is there: the demo a
+# small environment of its own (.venv-demo), unless there is the one with the development tools (.venv).
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 READY := .venv/.ready
+DEMO := $(if $(wildcard $(READY)),.venv,.venv-demo)
 
 .PHONY: demo test lint types unit slow benchmark clean
 
-demo: $(READY)
+demo: $(DEMO)/.ready
 	@mkdir -p demo
-	$(BIN)/dtg demo --out demo
-	$(BIN)/dtg inspect "There is a difference" --heads "2 0 4 2" --family dtg --draw demo/mask.svg --draw demo/mask.png
+	$(DEMO)/bin/dtg demo --out demo
+	$(DEMO)/bin/dtg inspect "There is a difference" --heads "2 0 4 2" --family dtg --draw demo/mask.svg --draw demo/mask.png
 
 test: lint types unit slow
 
@@ -40,5 +42,11 @@ $(READY): pyproject.toml constraints.txt
 	PIP_CONSTRAINT="$(CURDIR)/constraints.txt" $(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $(READY)
 
+.venv-demo/.ready: pyproject.toml constraints.txt
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dtg needs Python 3.11 or newer; this is " + sys.version.split()[0])'
+	"$(PYTHON)" -m venv --clear .venv-demo
+	PIP_CONSTRAINT="$(CURDIR)/constraints.txt" .venv-demo/bin/pip install --quiet --no-compile --disable-pip-version-check --editable ".[draw]"
+	@touch $@
+
 clean:
-	rm -rf .venv demo
+	rm -rf .venv .venv-demo demo

@@ -26,7 +26,7 @@ Sentences = Sequence[tuple[str, ...]]
 
 
 def random_parser(trees: Sequence[DependencyTree]) -> BiaffineParser:
-    """One of the size of configs/parser.toml; the text is its training set."""
+    """One of the size of src/dtg/configs/parser.toml; the text is its training set."""
     config = ParserConfig()
     return BiaffineParser.create(config, Vocabulary.of(trees, config.word_count)).eval()
 

@@ -12,7 +12,7 @@ import pytest
 import typer
 
 from dtg.cli.app import app
-from dtg.cli.commands.train import changed, read_config
+from dtg.cli.training import changed, read_config
 from dtg.families import FAMILIES
 from dtg.model import ModelConfig
 from dtg.training import TrainingConfig
@@ -193,7 +193,7 @@ def test_processes_share_an_evaluation(script: Script) -> None:
     commands = script.commands("evaluate", "quarter-dtg")
     assert [command[:5] for command in commands] == [["torchrun", "--nproc-per-node", "3", "-m", "dtg"]] * 4
     [blimp] = of([["dtg", *command[5:]] for command in commands], "evaluate", "blimp")
-    assert (blimp["beam"], blimp["word_beam"], blimp["first"]) == (10, 5, 100)
+    assert (blimp["beam"], blimp["word_beam"], blimp["limit"]) == (10, 5, 100)
 
 
 def test_what_was_not_trained_is_in_the_box(script: Script) -> None:

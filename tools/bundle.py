@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 import dtg
-from dtg.cli.info_trained import kind_of
+from dtg.cli.commands.info import kind_of
 from dtg.io.saved import read_saved_config
 from dtg.pretrained import FOLDER
 

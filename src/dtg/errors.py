@@ -121,5 +121,6 @@ class MissingExtraError(DtgError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(
-            f"{purpose} needs {package}, which is not installed. Install it with: pip install 'dtg[{extra}]'"
+            f"{purpose} needs {package}, which is not installed. Install it with: pip install {package.lower()} "
+            f"(or, in the folder of dtg's source code, pip install '.[{extra}]')"
         )

@@ -6,16 +6,22 @@ It owns a `DecoderModel` and delegates to `dtg.search` and `dtg.scoring`; `dtg.l
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from dtg import pretrained
+from dtg.analysis import Analysis, analyse
 from dtg.errors import InputError
+from dtg.explore.saved import BEAM, SavedPage, make_page
 from dtg.families import ArcRepresentation, Family
 from dtg.model.config import HeadName, ModelConfig
 from dtg.model.model import DecoderModel
+from dtg.scoring.columns import Per
+from dtg.scoring.frames import surprisal_table
 from dtg.scoring.marginal import Marginal
 from dtg.scoring.marginals import How, marginalize
 from dtg.scoring.proposal import Proposal
@@ -28,10 +34,14 @@ from dtg.search.generation import GeneratedSentence, generate_sentences
 from dtg.search.options import BeamOptions
 from dtg.search.sampling import Sampling
 from dtg.search.state import BeamState, ScoredTree
+from dtg.tables.columns import Base
 from dtg.text.sentence import GivenSentence, as_sentence
 from dtg.text.tokenizer import Tokenizer
 from dtg.transitions.rules import Derivations
 from dtg.trees.kinds import Tree
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class LanguageModel:
@@ -96,6 +106,11 @@ class LanguageModel:
     @property
     def device(self) -> torch.device:
         return self.decoder_model.device
+
+    @property
+    def language(self) -> str:
+        """Whose rules split raw text into words as the model's were: a language code, or "none" if words have to be given."""
+        return self.config.language
 
     @property
     def has_trees(self) -> bool:
@@ -176,7 +191,7 @@ class LanguageModel:
             derivations=derivations,
             constrained=constrained,
         )
-        for word in as_sentence(sentence).words:
+        for word in as_sentence(sentence, self.language).words:
             state = state.step(word)
         return state.end().trees(1)[0]
 
@@ -239,7 +254,35 @@ class LanguageModel:
             derivations=derivations,
             constrained=constrained,
         )
-        return surprisal_stream(self.decoder_model, sentences, options, ends)
+        split = (as_sentence(sentence, self.language) for sentence in sentences)
+        return surprisal_stream(self.decoder_model, split, options, ends)
+
+    def surprisal_table(
+        self,
+        frame: pandas.DataFrame,
+        column: str = "sentence",
+        beam: int = 300,
+        *,
+        word_beam: int | None = None,
+        base: Base = "e",
+        per: Per = "word",
+        end: bool = False,
+    ) -> pandas.DataFrame:
+        """Surprisals of the sentences in a column of a frame, as `dtg surprisal FILE --column NAME` writes them.
+
+        Args:
+            frame: a row for each sentence.
+            column: where the sentences are: texts, which are split into words, or sequences of words.
+            beam: and `word_beam`: see `LanguageModel`.
+            base: "e" gives nats, "2" bits; the column `unit` says which.
+            per: a row for each word, or for each whitespace-separated word.
+            end: a row for `<END>`, too.
+
+        Returns:
+            A row for each word: surprisal and what goes with it, `model`, `unit`, `beam`, and the columns of the frame.
+        """
+        stream = partial(self.surprisal_stream, beam=beam, word_beam=word_beam)
+        return surprisal_table(frame, column, stream, name=self.name, beam=beam, base=base, per=per, end=end)
 
     def generate(
         self,
@@ -297,7 +340,7 @@ class LanguageModel:
         return generate_sentences(
             self.decoder_model,
             count,
-            prompt=() if prompt is None else as_sentence(prompt).words,
+            prompt=() if prompt is None else as_sentence(prompt, self.language).words,
             sampling=Sampling(temperature=temperature, top_k=top_k, top_p=top_p),
             max_words=max_words,
             seed=seed,
@@ -345,7 +388,7 @@ class LanguageModel:
         )
         return marginalize(
             self.decoder_model,
-            sentence,
+            as_sentence(sentence, self.language),
             how,
             options,
             proposal=proposal,
@@ -375,7 +418,46 @@ class LanguageModel:
         Returns:
             The distinct trees, the best first, with both scores.
         """
-        return rerank(self.decoder_model, sentence, proposal, trees=trees, seed=seed, constrained=constrained)
+        split = as_sentence(sentence, self.language)
+        return rerank(self.decoder_model, split, proposal, trees=trees, seed=seed, constrained=constrained)
+
+    def analyse(
+        self,
+        sentence: GivenSentence | Tree,
+        beam: int = 300,
+        *,
+        word_beam: int | None = None,
+        fast_track: int = 0,
+        max_actions: int | None = None,
+        constrained: bool | None = None,
+    ) -> Analysis:
+        """What the model computes for a sentence: rows, hidden states, attention weights, log-probabilities of actions.
+
+        Args:
+            sentence: a tree; or a text or a sequence of words, whose best tree is looked for first.
+            beam: and the other options of that search: see `LanguageModel`.
+
+        Returns:
+            An `Analysis`, in which words, actions and rows are aligned. `dtg.analysis.analyse_hypothesis` gives the same of
+            a hypothesis in the middle of a sentence.
+        """
+        options = BeamOptions(
+            beam=beam, word_beam=word_beam, fast_track=fast_track, max_actions=max_actions, constrained=constrained
+        )
+        return analyse(self.decoder_model, sentence, options, constrained)
+
+    def explore(self, *sentences: GivenSentence, beam: int = BEAM, word_beam: int | None = None) -> SavedPage:
+        """A page on which one steps through sentences and watches the search; a notebook shows it.
+
+        Args:
+            sentences: texts, which are split into words, or sequences of words.
+            beam: of the search; `word_beam` likewise.
+
+        Returns:
+            A page that needs no server: `page.save("page.html")` writes it.
+        """
+        models = {self.name: self.decoder_model}
+        return make_page(models, [(self.name, sentence) for sentence in sentences], beam, word_beam)
 
 
 def name_of(path: str | Path) -> str:

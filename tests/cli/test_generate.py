@@ -14,7 +14,7 @@ from tests.search.test_generation import model_of
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model")
-    model_of("dtg").float().save(path)
+    model_of("dtg").decoder_model.float().save(path)
     return path
 
 
@@ -41,7 +41,7 @@ def test_prompt_and_drawing(folder: Path) -> None:
 
 
 def test_models_without_trees_give_text(tmp_path: Path) -> None:
-    model_of("txl-tokens").float().save(tmp_path)
+    model_of("txl-tokens").decoder_model.float().save(tmp_path)
     lines = run("generate", "--model", tmp_path, "--count", "3", "--max-words", "4").stdout.splitlines()
     assert [len(line.split()) <= 4 for line in lines] == [True] * 3
 

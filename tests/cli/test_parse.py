@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dtg.cli.commands.parse import checked_out, is_treebank, settings, write
+from dtg import load, load_parser
 from dtg.cli.commands.train_parser import hold_out
-from dtg.cli.parse_wanted import Wanted
+from dtg.cli.sentences import is_treebank
+from dtg.cli.tables import Destination
+from dtg.cli.trees import ParserTrees, TreeSelection, parser_sidecar, write_parsed
 from dtg.errors import InputError
 from dtg.parser import BiaffineParser, ParserConfig
 from dtg.parser.config import default_tables
@@ -60,7 +62,7 @@ def test_a_text_becomes_a_treebank(parser: Path, tmp_path: Path) -> None:
     for tree, parsed in zip(trees, loaded.parse_all(tree.words for tree in trees), strict=True):
         assert tree == parsed.tree
         assert float(comments(tree)["prob"]) == pytest.approx(parsed.probability, rel=1e-4)
-    assert trees[0].source is not None and [fields[9] for fields in trees[0].source.columns][2] == "SpaceAfter=No"
+    assert trees[0].source is not None and trees[0].source.columns[2][9].endswith("|SpaceAfter=No")
     assert "exists. Pass --resume" in dtg("parse", "a b", "--parser", parser, "--out", out, code=1).stderr
 
 
@@ -74,7 +76,8 @@ def test_conllu_keeps_what_it_has(parser: Path, tmp_path: Path) -> None:
     assert comments(first)["sent_id"] == "first" and done.stdout.count("# prob =") == 2
     lines = done.stdout.splitlines()
     assert lines[4] == "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_" and lines[7].startswith("2.1\tvu")
-    assert lines[6].startswith("2\tle\tle\tDET\t_\t_\t") and lines[6].endswith("\t_\tSpaceAfter=No")
+    assert lines[6].startswith("2\tle\tle\tDET\t_\t_\t") and lines[6].endswith("|SpaceAfter=No")
+    assert "\t_\tConfidence=" in lines[6]
 
 
 def test_an_interrupted_run_goes_on_to_the_same_bytes(
@@ -83,29 +86,30 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     """Broken off in the third group, with half a tree at the end of the file."""
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{' '.join(tree.words)}\n" for tree in some_trees(80)))
-    loaded, wanted = BiaffineParser.load(parser), Wanted(None, 40, True, seed=1)
+    loaded, wanted = BiaffineParser.load(parser), TreeSelection(None, 40, True, seed=1)
     whole, parts = tmp_path / "whole.conllu", tmp_path / "parts.conllu"
 
-    def run(out: Path, existing: Existing, wanted: Wanted = wanted, break_after: int | None = None) -> None:
+    def run(out: Path, existing: Existing, wanted: TreeSelection = wanted, break_after: int | None = None) -> None:
         def items() -> Iterator[Item[UnparsedSentence]]:
             for count, item in enumerate(read_lines(Lines.of_file(text), tokenized=True)):
                 if count == break_after:
                     raise KeyboardInterrupt
                 yield item
 
-        write(items(), loaded, wanted, out, existing, settings("text", parser, wanted, True, "cpu"))
+        sidecar = parser_sidecar("text", parser, wanted.settings, "cpu")
+        write_parsed(items(), None, ParserTrees(loaded, wanted), Destination(out, "jsonl", existing), sidecar)
 
     run(whole, "error")
     with pytest.raises(KeyboardInterrupt):
         run(parts, "error", break_after=2 * wanted.group + 5)
-    assert "is not finished. The same command with --resume goes on." in capsys.readouterr().err
+    assert "is not finished. The same command with --resume resumes it." in capsys.readouterr().err
     assert 0 < parts.stat().st_size < whole.stat().st_size
     with parts.open("a") as file:
         file.write("1\thalf a li")
     run(parts, "resume")
     assert parts.read_bytes() == whole.read_bytes()
     with pytest.raises(InputError, match="sample is 7, and was 40"):
-        run(parts, "resume", Wanted(None, 7, True, seed=1))
+        run(parts, "resume", TreeSelection(None, 7, True, seed=1))
     of_each = dict[str, list[tuple[int, ...]]]()
     for tree in read_conllu(parts):
         of_each.setdefault(comments(tree)["sent_id"], []).append(tree.heads)
@@ -121,22 +125,22 @@ def test_mistakes(parser: Path, tmp_path: Path) -> None:
 
 
 def test_options_that_do_not_fit(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--nbest lists the best trees and --sample draws"):
-        Wanted(3, 3, False, 0)
-    with pytest.raises(InputError, match="say how many with --sample K"):
-        Wanted(None, None, True, 0)
+    with pytest.raises(InputError, match="--nbest lists the best trees and --sample-trees draws"):
+        TreeSelection(3, 3, False, 0)
+    with pytest.raises(InputError, match="say how many with --sample-trees K"):
+        TreeSelection(None, None, True, 0)
     with pytest.raises(InputError, match="give one of them"):
-        checked_out(tmp_path / "a", resume=True, overwrite=True)
+        Destination.of_trees(tmp_path / "a", resume=True, overwrite=True)
     with pytest.raises(InputError, match="name it with --out FILE"):
-        checked_out(None, resume=True, overwrite=False)
+        Destination.of_trees(None, resume=True, overwrite=False)
     with pytest.raises(InputError, match=r"Leave \.gz off"):
-        checked_out(tmp_path / "a.conllu.gz", resume=False, overwrite=False)
+        Destination.of_trees(tmp_path / "a.conllu.gz", resume=False, overwrite=False)
     assert is_treebank("a.conllu.gz") and not is_treebank("I like a.conllu") and not is_treebank("a.txt")
 
 
 @pytest.mark.parametrize(("name", "encoder"), [("parser", None), ("parser-pretrained", "some/encoder")])
 def test_the_configurations_that_come_with_dtg_are_the_defaults(name: str, encoder: str | None) -> None:
-    path = Path(__file__).parents[2] / "configs" / f"{name}.toml"
+    path = Path(__file__).parents[2] / "src" / "dtg" / "configs" / f"{name}.toml"
     tables, defaults = tomllib.loads(path.read_text()), default_tables(encoder)
     assert ParserConfig.from_dict(tables["model"]) == ParserConfig.from_dict(defaults["model"])
     assert TrainingConfig.from_dict(tables["training"]) == TrainingConfig.from_dict(defaults["training"])
@@ -155,7 +159,7 @@ def test_a_parser_is_trained_suspended_and_resumed(tmp_path: Path) -> None:
     )
     options = ["train-parser", tmp_path / "train.conllu", "--out", tmp_path / "run", "--config", config, "--threads", 1]
     done = dtg(*map(str, options), "--max-minutes", "0")
-    assert "suspended after step 1 of 11. The same command with --resume goes on." in done.stdout
+    assert "suspended after step 1 of 11. The same command with --resume resumes it." in done.stdout
     assert "of 46 sentences, 2 are kept for dev" in done.stderr and "lifted 1 arc in 1 sentence" in done.stderr
     done = dtg(*map(str, options), "--resume")
     assert "finished after step 11" in done.stdout and "nats per word" in done.stdout
@@ -167,3 +171,49 @@ def test_a_parser_is_trained_suspended_and_resumed(tmp_path: Path) -> None:
 def test_too_few_sentences_to_hold_some_out() -> None:
     with pytest.raises(InputError, match="Pass --dev FILE"):
         hold_out(some_trees(19))
+
+
+def test_tags_and_confidences(tmp_path: Path) -> None:
+    """The bundled parser: UPOS where there is none, and the marginal probability of each arc."""
+    done = dtg("parse", "The dog barks.")
+    (tmp_path / "out.conllu").write_text(done.stdout)
+    (tree,) = read_conllu(tmp_path / "out.conllu")
+    assert tree.source is not None
+    assert [fields[3] for fields in tree.source.columns][:2] == ["DET", "NOUN"]
+    shares = [float(fields[9].split("|")[0].removeprefix("Confidence=")) for fields in tree.source.columns]
+    parsed = load_parser().parse("The dog barks.", annotate=True)
+    assert parsed.tree == tree and parsed.arc_probabilities == pytest.approx(shares, abs=1e-4)
+    assert all(parsed.probability - 1e-4 <= share <= 1 for share in shares)
+    text = (tmp_path / "out.conllu").read_text().replace("NOUN", "PROPN")
+    (tmp_path / "given.conllu").write_text(text)
+    again = dtg("parse", tmp_path / "given.conllu").stdout
+    assert "PROPN" in again and again.count("Confidence=") == 4
+
+
+def test_trees_are_drawn(tmp_path: Path) -> None:
+    shown = dtg("parse", "The dog barks.", "--draw").stdout
+    assert "► 1 The    det" in shown and "p = 0." in shown and "# prob" not in shown
+    picture = tmp_path / "tree.svg"
+    done = dtg("parse", "The dog barks.", "--draw", picture)
+    assert f"drew {picture}" in done.stderr and picture.read_text().startswith("<?xml")
+    assert "leave out --out" in dtg("parse", "a", "--draw", "--out", tmp_path / "x.conllu", code=1).stderr
+    assert "is for one tree" in dtg("parse", "The dog.", "--nbest", "2", "--draw", picture, code=1).stderr
+
+
+def test_the_best_trees_of_a_language_model(tmp_path: Path) -> None:
+    out = tmp_path / "out.conllu"
+    dtg("parse", "The dog barks.", "--by", "model", "--beam", "20", "--nbest", "2", "--out", out)
+    first, second = read_conllu(out)
+    assert first.heads != second.heads and comments(second)["tree"] == "2"
+    assert float(comments(first)["log_joint"]) > float(comments(second)["log_joint"])
+    best = load("dtg-mini").parse("The dog barks.", beam=20)
+    assert isinstance(best.tree, DependencyTree) and best.tree.heads == first.heads
+    assert float(comments(first)["log_joint"]) == pytest.approx(best.log_probability, abs=1e-4)
+    assert "--parser is for --by parser" in dtg("parse", "a", "--by", "model", "--parser", "x", code=1).stderr
+    assert "without trees" in dtg("parse", "a", "--by", "model", "--model", "txl-mini", code=1).stderr
+
+
+def test_what_was_called_sample_still_answers(parser: Path) -> None:
+    now = dtg("parse", "a b c", "--parser", parser, "--sample-trees", "2", "--seed", "3")
+    before = dtg("parse", "a b c", "--parser", parser, "--sample", "2", "--seed", "3")
+    assert now.stdout == before.stdout and "--sample is called --sample-trees now; it still works." in before.stderr

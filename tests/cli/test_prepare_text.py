@@ -18,7 +18,7 @@ import pytest
 
 from dtg.cli.app import app
 from dtg.cli.commands.prepare import prepare as prepare_command
-from dtg.cli.parse_wanted import Wanted
+from dtg.cli.trees import TreeSelection
 from dtg.errors import CheckpointError, CorpusError, InputError
 from dtg.parser import BiaffineParser, ParsedTree
 from dtg.tables.plain_text import LONGEST
@@ -29,17 +29,17 @@ from tests.text.treebanks import WORDS, write_treebank
 
 DIES = """
 import os, signal
-from dtg.cli.parse_wanted import Wanted
+from dtg.cli.trees import TreeSelection
 
-Wanted.group = 16
-find, groups = Wanted.find, iter(range(3))
+TreeSelection.group = 16
+find, groups = TreeSelection.find, iter(range(3))
 
 def dying(self, parser, items):
     if next(groups) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return find(self, parser, items)
 
-Wanted.find = dying
+TreeSelection.find = dying
 from dtg.cli import main
 
 main()
@@ -164,7 +164,7 @@ def test_interruptions_lose_no_more_than_a_group(
     text = write_lines(tmp_path / "a.txt", some_lines(100))
     write_treebank(tmp_path / "dev.conllu", 9)
     options = ("--text", text, "--dev", tmp_path / "dev.conllu", "--parser", parser, "--tokenized", "--out")
-    monkeypatch.setattr(Wanted, "group", 16)
+    monkeypatch.setattr(TreeSelection, "group", 16)
     prepare(*options, tmp_path / "whole")
 
     parts, parsed = tmp_path / "parts", tmp_path / "parts.parsed" / "train.conllu"
@@ -173,19 +173,21 @@ def test_interruptions_lose_no_more_than_a_group(
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert len(list(read_conllu(parsed))) == 32 and not parts.exists()
 
-    find, computed = Wanted.find, list[int]()
+    find, computed = TreeSelection.find, list[int]()
 
-    def interrupted_once(self: Wanted, parser: BiaffineParser, items: Iterable[Any]) -> Iterator[list[ParsedTree]]:
+    def interrupted_once(
+        self: TreeSelection, parser: BiaffineParser, items: Iterable[Any]
+    ) -> Iterator[list[ParsedTree]]:
         some = list(items)
         computed.append(len(some))
         if len(computed) == 2:
             raise KeyboardInterrupt
         return find(self, parser, some)
 
-    monkeypatch.setattr(Wanted, "find", interrupted_once)
+    monkeypatch.setattr(TreeSelection, "find", interrupted_once)
     capsys.readouterr()
     prepare(*options, parts)
-    assert "train.conllu is not finished. The same command goes on." in capsys.readouterr().err
+    assert "train.conllu is not finished. The same command resumes it." in capsys.readouterr().err
     assert not parts.exists()
     prepare(*options, parts)
     # Of 100, without the 32 of the run that was killed; the second group was computed, and lost.

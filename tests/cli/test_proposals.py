@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dtg.cli.proposals import open_proposal, tell_changes
+from dtg.cli.loading import open_proposal, show_repairs
 from dtg.errors import CheckpointError, InputError
 from dtg.parser import BiaffineParser
 from dtg.proposals.from_file import FileProposal
@@ -29,15 +29,15 @@ def test_a_file_of_trees_is_a_proposal(tmp_path: Path, name: str, capsys: pytest
     write_conllu([CROSSING], tmp_path / name)
     proposal = open_proposal(str(tmp_path / name), "cpu")
     assert isinstance(proposal, FileProposal)
-    tell_changes(proposal)
+    show_repairs(proposal)
     assert capsys.readouterr().err == ""
     assert draw(proposal, CROSSING.words, 1, None).trees[0].heads == projectivize(CROSSING).tree.heads
-    tell_changes(proposal)
+    show_repairs(proposal)
     assert capsys.readouterr().err == "dtg: lifted 1 crossing arc in 1 of 1 tree.\n"
 
 
 def test_a_parser_of_our_own_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    tell_changes(small_parser())
+    show_repairs(small_parser())
     assert capsys.readouterr().err == ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,13 @@ import pytest
 
 from dtg.cli.app import app
 from dtg.errors import InputError
-from dtg.model import DecoderModel
+from dtg.language_model import LanguageModel
 from dtg.parser import BiaffineParser
+from dtg.scoring import marginals, reranking
 from dtg.scoring.reranking import Reranking
 from dtg.trees import DependencyTree, read_conllu, write_conllu
 from dtg.trees.enumeration import enumerate_projective
+from dtg.trees.kinds import Tree
 from tests.cli.made import folder_with_models
 
 TEXT = "the dog chased a big cat\n\nmice run\nthe cat\n"
@@ -42,21 +44,21 @@ def comments(tree: DependencyTree) -> dict[str, str]:
 
 
 def expected(made: Path, seed: int = 0) -> list[Reranking]:
-    model, parser = DecoderModel.load(made / "model"), BiaffineParser.load(made / "parser")
+    model, parser = LanguageModel.load(made / "model"), BiaffineParser.load(made / "parser")
     return [model.rerank(words, parser, trees=25, seed=seed) for words in SENTENCES]
 
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> list[int]:
     """Interrupt the model once, at this sentence; gives a list that grows by one for each sentence it looks at."""
-    score, computed = DecoderModel.score, list[int]()
+    score, computed = marginals.score_distinct, list[int]()
 
-    def interrupted(self: DecoderModel, trees: Sequence[DependencyTree], *more: Any) -> list[float]:
+    def interrupted(model: Any, trees: Sequence[Tree], *more: Any) -> dict[Hashable, float]:
         computed.append(len(trees))
         if len(computed) == at:
             raise KeyboardInterrupt
-        return score(self, trees, *more)
+        return score(model, trees, *more)
 
-    monkeypatch.setattr(DecoderModel, "score", interrupted)
+    monkeypatch.setattr(reranking, "score_distinct", interrupted)
     return computed
 
 
@@ -90,7 +92,7 @@ def test_a_treebank_keeps_what_it_has_and_old_numbers_go(
     (tmp_path / "given.conllu").write_text(text)
     rerank(made, tmp_path / "given.conllu", "--out", tmp_path / "again.conllu", "--seed", "1")
     trees = list(read_conllu(tmp_path / "again.conllu"))
-    assert [tree.heads for tree in trees] == [found.best().tree.heads for found in expected(made, seed=1)]
+    assert [tree.key for tree in trees] == [found.best().tree.key for found in expected(made, seed=1)]
     assert list(comments(trees[1]))[:3] == ["sent_id", "speaker", "text"]
     assert all(sum("log_joint" in line for line in tree.source.comments) == 1 for tree in trees if tree.source)
     assert trees[0].source is not None and trees[0].source.columns[2][2] == "chase"
@@ -109,9 +111,9 @@ def test_trees_from_a_file(made: Path, tmp_path: Path) -> None:
     write_conllu(every, tmp_path / "trees.conllu")
     (tmp_path / "text.txt").write_text("mice run\nthe cat\n")
     rerank(made, tmp_path / "text.txt", "--out", tmp_path / "best.conllu", parser=str(tmp_path / "trees.conllu"))
-    model = DecoderModel.load(made / "model")
+    model = LanguageModel.load(made / "model")
     for tree, found in zip(read_conllu(tmp_path / "best.conllu"), expected(made)[1:], strict=True):
-        assert tree.heads == found.best().tree.heads and "proposal_log_prob" not in comments(tree)
+        assert tree.key == found.best().tree.key and "proposal_log_prob" not in comments(tree)
         assert float(comments(tree)["log_joint"]) == pytest.approx(model.score([tree])[0], abs=1e-5)
     with pytest.raises(InputError, match="weight"):
         rerank(made, tmp_path / "text.txt", "--weight", "1", parser=str(tmp_path / "trees.conllu"))
@@ -125,7 +127,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     computed = interrupt(monkeypatch, at=12)
     parts = tmp_path / "parts.conllu"
     rerank(made, tmp_path / "text.txt", "--out", parts)
-    assert "parts.conllu is not finished. The same command with --resume goes on." in capsys.readouterr().err
+    assert "parts.conllu is not finished. The same command with --resume resumes it." in capsys.readouterr().err
     assert len(list(read_conllu(parts))) == 11
     rerank(made, tmp_path / "text.txt", "--out", parts, "--resume")
     assert parts.read_bytes() == (tmp_path / "whole.conllu").read_bytes()

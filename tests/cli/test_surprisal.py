@@ -23,7 +23,7 @@ from tests.cli.running_stand_in import SCRIPT, Command, killed_after
 SENTENCE = 'I don\'t see "the dog", do you?'
 NAMES = (
     "sentence_id word_id word surprisal lexical structural entropy entropy_reduction stack_depth kept pieces "
-    "char_start char_end whitespace_id whitespace_word"
+    "char_start char_end whitespace_id whitespace_word model unit beam"
 ).split()
 
 
@@ -180,7 +180,7 @@ def test_interrupted_and_resumed(
     command = ("surprisal", sentences, "--model", model, "--out")
     run(*command, tmp_path / "whole.csv")
     done = run(*command, tmp_path / "out.csv", code=130, sentences=40, kill=kill)
-    assert "out.csv is not finished. The same command with --resume goes on." in done.stderr
+    assert "out.csv is not finished. The same command with --resume resumes it." in done.stderr
     (model / "model.safetensors").write_text("others")
     other = run(*command, tmp_path / "out.csv", "--resume", code=1)
     assert "model_sha256 is" in other.stderr
@@ -191,10 +191,15 @@ def test_interrupted_and_resumed(
 
 def test_what_the_argument_is(run: Command, model: Path, sentences: Path, tmp_path: Path) -> None:
     command = ("--model", model, "--format", "csv")
-    rows = rows_of(run("surprisal", sentences, "--text", "--tokenized", *command).stdout)
+    rows = rows_of(run("surprisal", sentences, "--literal", "--tokenized", *command).stdout)
     assert [row["word"] for row in rows] == [str(sentences)]
-    missing = run("surprisal", "missing.txt", *command)
-    assert "there is no file missing.txt, so this is taken for a sentence" in missing.stderr
+    before = run("surprisal", sentences, "--text", "--tokenized", *command)
+    assert rows_of(before.stdout) == rows and "--text is called --literal now; it still works." in before.stderr
+    for missing in ("missing.txt", "stimuli/missing", "my stimuli.csv"):
+        told = run("surprisal", missing, *command, code=1).stderr
+        assert f"cannot read {missing}: there is no such file. If it is a sentence, pass --literal." in told
+        assert rows_of(run("surprisal", missing, "--literal", *command).stdout)
+    assert len(rows_of(run("surprisal", "He and/or she.", *command).stdout)) >= 4
     assert "it is a folder" in run("surprisal", tmp_path, *command, code=1).stderr
     assert len(rows_of(run("surprisal", "word " * 300, *command).stdout)) == 300
     for empty in ("", "  "):

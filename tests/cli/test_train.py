@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dtg.cli.commands.train import changed, read_config
+from dtg.cli.training import changed, read_config
 from dtg.errors import ConfigError
 from tests.cli.running import dtg
 
@@ -66,7 +66,7 @@ def test_train_suspend_resume_and_load(corpus: Path, config: Path, tmp_path: Pat
     out = tmp_path / "run"
     command = ("train", config, "--set", "training.epochs=2", "--data", corpus, "--out", out, "--threads", "1")
     first = dtg(*command, "--max-minutes", "0")
-    assert "suspended after step 1 of 10. To go on:" in first.stdout
+    assert "suspended after step 1 of 10. To resume it:" in first.stdout
     assert f"{config} --set training.epochs=2 --data {corpus} --out {out} --resume" in first.stdout
     assert "Pass --resume to continue it" in dtg(*command, code=1).stderr
     second = dtg(*command, "--resume", "--score-test")

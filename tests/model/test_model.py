@@ -238,7 +238,7 @@ def test_embeddings_learn_twice_as_fast() -> None:
 
 
 def test_the_papers_model_has_252_million_parameters() -> None:
-    table = tomllib.loads((Path(__file__).parents[2] / "configs" / "paper.toml").read_text())
+    table = tomllib.loads((Path(__file__).parents[2] / "src" / "dtg" / "configs" / "paper.toml").read_text())
     config = ModelConfig.from_dict(table["model"])
     with torch.device("meta"):
         model = DecoderModel(config, Symbols.of(config, make_family(config)), root=1)

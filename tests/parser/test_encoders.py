@@ -193,7 +193,7 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="cannot load the weights of the encoder"):
         parser_with(whole)
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(MissingExtraError, match=r"needs transformers.*pip install 'dtg\[encoder\]'"):
+    with pytest.raises(MissingExtraError, match=r"needs transformers.*pip install '\.\[encoder\]'"):
         Subwords.of(MINILM)
 
 

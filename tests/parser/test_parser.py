@@ -220,8 +220,6 @@ def test_folders_that_are_no_parsers(tmp_path: Path) -> None:
 
 def test_words_that_are_no_sentence() -> None:
     parser = small_parser()
-    with pytest.raises(InputError, match="not the text 'a b'"):
-        parser.parse("a b")
     with pytest.raises(InputError, match="there are no words"):
         parser.parse([])
     with pytest.raises(InputError, match="word 2 of"):
@@ -284,3 +282,26 @@ def test_tags_are_learned_beside_but_not_judged_by(tmp_path: Path) -> None:
     expected = -2.0 * (logits[0, 0] + logits[1, 1])
     added = with_tags.train().loss(batch).total - without.train().loss(batch).total
     assert added.item() == pytest.approx(expected.item(), rel=1e-4)
+
+
+def test_arc_probabilities_are_sums_over_all_trees() -> None:
+    parser = small_parser()
+    words = ("a", "b", "c", "d")
+    scores = arc_scores(parser, words)
+    totals = {h: math.exp(sum(scores[m][head] for m, head in enumerate(h))) for h in enumerate_projective(4)}
+    for parsed in parser.k_best(words, 3, annotate=True):
+        assert parsed.arc_probabilities is not None
+        for word, share in enumerate(parsed.arc_probabilities):
+            having = sum(total for heads, total in totals.items() if heads[word] == parsed.tree.heads[word])
+            assert share == pytest.approx(having / sum(totals.values()), abs=1e-5)
+
+
+def test_text_is_split_and_draws_have_a_seed() -> None:
+    parser = small_parser()
+    assert parser.parse("dogs bark.").tree.words == ("dogs", "bark", ".")
+    assert parser.sample("a b c", 5, seed=1) == parser.sample(("a", "b", "c"), 5, seed=1)
+    assert parser.sample_without_replacement("a b c", 5, seed=1) != parser.sample_without_replacement(
+        "a b c", 5, seed=2
+    )
+    with pytest.raises(InputError, match="put it into a list"):
+        list(parser.parse_all("a b"))

@@ -83,5 +83,5 @@ def test_what_cannot_be_used(pipeline: Any, tmp_path: Path, monkeypatch: pytest.
     ):
         SpacyParser(pipeline)
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(MissingExtraError, match=r"needs spaCy.*pip install 'dtg\[text\]'"):
+    with pytest.raises(MissingExtraError, match=r"needs spaCy.*pip install '\.\[text\]'"):
         SpacyParser.load("en_core_web_sm")

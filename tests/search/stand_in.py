@@ -39,7 +39,7 @@ def made_up(sentence: Sentence, salt: int = 0) -> SentenceSurprisal:
 
 
 class StandIn:
-    """Answers like a `DecoderModel`, as far as the commands ask.
+    """Answers like a `LanguageModel`, as far as the commands ask.
 
     It looks `ahead` sentences ahead, and its numbers depend on a sentence's place among those it was given together, as
     those of a real model do in the last digit. After `sentences` of them it sends itself a signal, if there is one.
@@ -49,6 +49,7 @@ class StandIn:
         self, family: str = "dtg", ahead: int = 4, sentences: int = -1, kill: signal.Signals | None = None
     ) -> None:
         self.config = SimpleNamespace(family=family)
+        self.name, self.device, self.has_trees, self.language = family, "cpu", family != "txl-tokens", "en"
         self.ahead, self.sentences, self.kill = ahead, sentences, kill
         self.most_waiting = 0
 

@@ -213,7 +213,7 @@ def test_parquet_holds_the_same_and_says_how_it_was_made(tmp_path: Path) -> None
 
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"a Parquet table needs pyarrow.*dtg\[tables\]"):
+    with pytest.raises(MissingExtraError, match=r"a Parquet table needs pyarrow.*\.\[tables\]"):
         run(tmp_path / "out.parquet", format="parquet")
     assert not (tmp_path / "out.parquet.meta.json").exists()
 

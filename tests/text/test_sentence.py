@@ -139,5 +139,5 @@ def test_frame() -> None:
 
 def test_frame_without_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtraError, match=r"to_frame needs pandas.*dtg\[tables\]"):
+    with pytest.raises(MissingExtraError, match=r"to_frame needs pandas.*\.\[tables\]"):
         made_up(Sentence.of_words(["a"])).to_frame()

@@ -12,7 +12,7 @@ from dtg.errors import ConfigError
 from dtg.training import TrainingConfig
 from tests.training.standin import TABLE
 
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[2] / "src" / "dtg" / "configs"
 
 
 @pytest.mark.parametrize(

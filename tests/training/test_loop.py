@@ -270,7 +270,7 @@ def test_machines_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(ConfigError, match="has no setting"):
         toy_config(nothing=1)
     monkeypatch.setitem(__import__("sys").modules, "accelerate", None)
-    with pytest.raises(MissingExtraError, match=r"training needs accelerate.*pip install 'dtg\[train\]'"):
+    with pytest.raises(MissingExtraError, match=r"training needs accelerate.*pip install '\.\[train\]'"):
         toy_train(tmp_path / "run")
 
 

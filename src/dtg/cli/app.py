@@ -12,6 +12,7 @@ import typer
 from dtg import __version__
 from dtg.cli.commands.demo import demo
 from dtg.cli.commands.evaluate import evaluate
+from dtg.cli.commands.explore import explore
 from dtg.cli.commands.generate import generate
 from dtg.cli.commands.info import info
 from dtg.cli.commands.inspect import inspect
@@ -23,6 +24,7 @@ from dtg.cli.commands.score import score
 from dtg.cli.commands.surprisal import surprisal
 from dtg.cli.commands.train import train
 from dtg.cli.commands.train_parser import train_parser
+from dtg.cli.options import DrawCommand
 from dtg.environment import keep_freed_memory
 from dtg.errors import DtgError
 
@@ -39,12 +41,13 @@ app.command("info", short_help="What comes with dtg, what a model or parser is, 
 app.command("prepare", short_help="Turn treebanks or plain text into a corpus to train on.", cls=SeveralFiles)(prepare)
 app.command("train", short_help="Train a model, resumably.")(train)
 app.command("train-parser", short_help="Train a parser, resumably.")(train_parser)
-app.command("parse", short_help="Trees for sentences that have none.")(parse)
-app.command("rerank", short_help="The best of a parser's trees by a language model.")(rerank)
+app.command("parse", short_help="Trees for sentences that have none.", cls=DrawCommand)(parse)
+app.command("rerank", short_help="Rerank a parser's trees by a language model.")(rerank)
 app.command("report", short_help="Every model's results side by side, as a page.")(report)
-app.command("surprisal", short_help="How surprising each word of a text is.")(surprisal)
+app.command("surprisal", short_help="Surprisal of each word of a text.")(surprisal)
 app.command("score", short_help="Log-probabilities of trees or sentences.")(score)
-app.command("generate", short_help="Sentences that a model makes up, with their trees.")(generate)
+app.command("generate", short_help="Sentences sampled from a model, with their trees.", cls=DrawCommand)(generate)
+app.command("explore", short_help="Watch a model read, in the browser.")(explore)
 app.command("demo", short_help="What the bundled models make of a few sentences.")(demo)
 
 app.add_typer(evaluate, name="evaluate", short_help="How good something is, measured against gold.")

@@ -1,4 +1,4 @@
-"""Requests to end, treated alike: what was begun is cleaned up, or left in a state that can be gone on with."""
+"""Treats SIGTERM like Ctrl-C, so that commands clean up, or leave what can be resumed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import FrameType
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Treat a polite request to end (SIGTERM) like Ctrl-C, so that what was begun is cleaned up."""
+    """Raise KeyboardInterrupt on SIGTERM while the block runs."""
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt

@@ -1,78 +1,146 @@
-"""Options that several commands share, and how treebanks are reported on."""
+"""Options that several commands share: the same name, meaning and default in each of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from typer.core import TyperCommand
 
-from dtg.trees import DependencyTree, SkippedSentence, TreebankReport
+from dtg import pretrained
+from dtg.io.pictures import SUFFIXES
+from dtg.tables.columns import Base
+from dtg.tables.formats import Format
 from dtg.trees.conllu import Roots
 from dtg.trees.treebank import NonProjective
 
-SHOWN = 20  # left-out sentences listed in the terminal
+BEAM = 300  # as in the paper
+Precision = Literal["no", "bf16", "fp16"]
+TrainingDevice = Literal["auto", "cpu", "cuda", "mps"]
 
+# Which model, which parser, where to compute.
+ModelOption = Annotated[
+    Path | None,
+    typer.Option(
+        help=f"A trained model: its folder, such as RUN/best, or a bundled one. [default: {pretrained.MODEL}]",
+        metavar="DIR|NAME",
+    ),
+]
+ModelsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--model",
+        help="A trained model: its folder, such as RUN/best, or a bundled one; repeat it for several. "
+        f"[default: {pretrained.MODEL}]",
+        metavar="DIR|NAME",
+    ),
+]
+ParserOption = Annotated[
+    Path | None,
+    typer.Option(
+        help=f"A trained parser: its folder, such as RUN/best, or a bundled one. [default: {pretrained.PARSER}]",
+        metavar="DIR|NAME",
+    ),
+]
+ProposalOption = Annotated[
+    str | None,
+    typer.Option(
+        "--parser",
+        help="Where trees come from: a trained parser (its folder, RUN/best, or a name), a file of trees (.conllu, .conll, "
+        f".gz), or spacy:PIPELINE (spacy:en_core_web_sm). [default: {pretrained.PARSER}]",
+        metavar="DIR|NAME|CONLLU|spacy:NAME",
+    ),
+]
+DeviceOption = Annotated[
+    str, typer.Option(help="Where to compute: auto (a GPU if there is one), cpu, cuda, cuda:1, mps.", metavar="DEVICE")
+]
+TrainingDeviceOption = Annotated[
+    TrainingDevice, typer.Option(help="Where to compute: auto (a GPU if there is one), cpu, cuda, mps.")
+]
 
-class NonProjectiveChoice(StrEnum):
-    lift = "lift"
-    skip = "skip"
-    error = "error"
+# What is searched for and drawn.
+BeamOption = Annotated[
+    int,
+    typer.Option(min=1, help="Beam size: partial trees followed before each word. Larger is slower and loses less."),
+]
+WordBeamOption = Annotated[
+    int | None, typer.Option(min=1, help="Partial trees kept after each word; a third of --beam by default.")
+]
+TreesOption = Annotated[int, typer.Option(min=1, help="Number of trees drawn from the proposal for each sentence.")]
+WeightOption = Annotated[float, typer.Option(help="Weight of the proposal's own log-probability of a tree.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Random seed: the same seed draws the same.")]
+LimitOption = Annotated[int | None, typer.Option(min=1, help="The first N sentences only.", metavar="N")]
 
-    @property
-    def policy(self) -> NonProjective:
-        return self.value
-
-
-class RootsChoice(StrEnum):
-    error = "error"
-    first = "first"
-    skip = "skip"
-
-    @property
-    def policy(self) -> Roots:
-        return self.value
-
-
+# What is read.
+TokenizedOption = Annotated[
+    bool, typer.Option("--tokenized", help="Words are separated by spaces; take them as they are.")
+]
+LanguageOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Language code (en, fr, de): whose rules split raw text into words as the treebank's are; none if words will be "
+        "given. [default: by the names of UD files, or en if that fits]",
+        metavar="CODE",
+    ),
+]
+ParagraphsOption = Annotated[
+    bool, typer.Option("--paragraphs", help="Lines are running text: split them into sentences.")
+]
 NonProjectiveOption = Annotated[
-    NonProjectiveChoice,
+    NonProjective,
     typer.Option(help="Trees with crossing arcs: lift arcs until none cross, skip the tree, or stop with an error."),
 ]
 RootsOption = Annotated[
-    RootsChoice,
+    Roots,
     typer.Option(help="Sentences with several roots: stop, attach later roots to the first, or skip the sentence."),
 ]
 SkipInvalidOption = Annotated[
     bool, typer.Option("--skip-invalid", help="Leave out sentences that cannot be read; they are counted and listed.")
 ]
+
+# What is written.
+OutOption = Annotated[Path | None, typer.Option(help="Write a table: .csv, .tsv, .jsonl or .parquet.", metavar="FILE")]
+TreesOutOption = Annotated[Path | None, typer.Option(help="Write to a file; printed otherwise.", metavar="FILE.conllu")]
+FormatOption = Annotated[
+    Format | None,
+    typer.Option("--format", help="The table's format, if --out's name does not say it; without --out, it is printed."),
+]
+BaseOption = Annotated[Base, typer.Option(help="Base of logarithms: 2 gives bits, e gives nats.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Resume the --out of an interrupted run.")]
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace --out if it exists.")]
+
+DrawOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="Draw trees on the terminal instead; with a FILE (.svg, .png, .pdf), one there.", metavar="[FILE]"
+    ),
+]
+
+# How training runs.
+ResumeRunOption = Annotated[bool, typer.Option("--resume", help="Resume the run in --out from its last checkpoint.")]
+MaxMinutesOption = Annotated[
+    float | None, typer.Option(min=0, help="Suspend the run after this time, to be resumed; the schedule stays.")
+]
+PrecisionOption = Annotated[Precision, typer.Option(help="Mixed precision.")]
+ThreadsOption = Annotated[
+    int | None, typer.Option(min=1, help="CPU threads; a run is repeated to the bit on the same number.")
+]
 
 
-def with_progress(trees: Iterable[DependencyTree], report: TreebankReport, what: str) -> Iterator[DependencyTree]:
-    """Show on the terminal's error stream how many sentences have been read; nothing where there is no terminal."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(what, total=None)
-        for number, tree in enumerate(trees, start=1):
-            if number % 500 == 0:
-                progress.update(task, description=f"{what}: {number:,} sentences, {report.words:,} words")
-            yield tree
+class DrawCommand(TyperCommand):
+    """A command with `DrawOption`: `--draw` may stand alone (on the terminal) or before the name of a picture."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = list[str]()
+        for place, arg in enumerate(args):
+            given.append(arg)
+            if arg == "--draw" and not (args[place + 1 : place + 2] or [""])[0].lower().endswith(SUFFIXES):
+                given.append("-")
+        return super().parse_args(ctx, given)
 
 
-def tell(report: TreebankReport) -> None:
-    """Say on the error stream what was changed or left out while reading."""
-    for line in report.lines()[1:]:
-        typer.echo(f"dtg: {line}.", err=True)
-    list_skipped(report.skipped, "dtg info --json lists all")
-
-
-def list_skipped(skipped: Sequence[SkippedSentence], where_all_are: str) -> None:
-    """Name the first sentences that were left out, and say where the others can be found."""
-    for sentence in skipped[:SHOWN]:
-        typer.echo(f"     {sentence}", err=True)
-    if len(skipped) > SHOWN:
-        typer.echo(f"     ... and {len(skipped) - SHOWN:,} more ({where_all_are}).", err=True)
+def note_renamed(old: str, new: str) -> None:
+    """Say that an option has another name now."""
+    typer.echo(f"dtg: {old} is called {new} now; it still works.", err=True)

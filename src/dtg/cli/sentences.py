@@ -1,53 +1,76 @@
-"""Sentences named on the command line: what the argument is, and what in it has no sentence."""
+"""The sentences that an argument of the command line names: a text, lines, a table, a treebank, the standard input."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import typer
 
-from dtg.cli.commands.parse import is_treebank
-from dtg.errors import InputError
+from dtg.cli.loading import TREEBANK
+from dtg.errors import FileError, InputError
 from dtg.io.messages import pluralize
-from dtg.tables.items import Content, Item, Lines, OneText
+from dtg.io.text_files import check_is_file
+from dtg.tables.formats import FORMATS
+from dtg.tables.items import Content, Item, Lines, OneText, Sentences
+from dtg.tables.records import Paragraphs, Records, TreebankSentences, looks_like_a_table
 from dtg.tables.unparsed import UnparsedSentence, read_lines, read_unparsed_conllu
 from dtg.trees.conllu import sentence_blocks
 
-LIKE_A_FILE = (".txt", ".gz", ".tsv", ".csv", ".tok", ".conllu")
+LIKE_A_FILE = (".txt", ".gz", ".tok", ".conllu", ".conll", *(f".{known}" for known in FORMATS))
+MANY_WORDS = 100  # in one sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class UnparsedInput:
     """Sentences that are to get trees: a text, a file of lines, or the words of a treebank."""
 
-    items: Iterator[Item[UnparsedSentence]]
-    name: str
-    size: int | None  # of the input, in the unit of the items' positions
-    lines: Lines | OneText | None = None  # None for a treebank
+    source: Lines | OneText | Path
+    tokenized: bool
+    limit: int | None
 
     @classmethod
-    def of(cls, source: str, *, tokenized: bool) -> Given:
-        """What the argument names."""
+    def of(cls, source: str, *, tokenized: bool, limit: int | None = None) -> UnparsedInput:
+        """What the argument names, checked before a parser is loaded."""
         if not is_treebank(source):
-            lines = text_or_file(source, is_text=False)
-            return cls(read_lines(lines, tokenized=tokenized), lines.name, lines.size, lines)
+            return cls(text_or_file(source), tokenized, limit)
         if tokenized:
             raise InputError(f"--tokenized is about plain text; the words of {source} are split already.")
-        path = Path(source)
-        return cls(numbered(read_unparsed_conllu(path)), source, count_sentences([path]))
+        return cls(Path(source), tokenized, limit)
+
+    @property
+    def name(self) -> str:
+        return str(self.source) if isinstance(self.source, Path) else self.source.name
+
+    @property
+    def size(self) -> int | None:
+        """Of the input, in the unit of the items' positions."""
+        return count_sentences([self.source]) if isinstance(self.source, Path) else self.source.size
+
+    def items(self, language: str) -> Iterator[Item[UnparsedSentence]]:
+        """The sentences. Raw text is split by the rules of a language."""
+        if isinstance(self.source, Path):
+            return islice(numbered(read_unparsed_conllu(self.source)), self.limit)
+        return islice(read_lines(self.source, tokenized=self.tokenized, language=language), self.limit)
 
     def tell_empty(self) -> None:
         """Say how many lines have no sentence."""
-        if self.lines is not None:
-            tell_empty(self.lines)
+        if not isinstance(self.source, Path):
+            tell_empty(self.source)
+
+
+def is_treebank(source: str) -> bool:
+    """Whether the argument names a CoNLL-U file."""
+    return Path(source.removesuffix(".gz")).suffix.lower() in TREEBANK and len(source.split()) == 1
 
 
 def numbered(items: Iterable[Item[Content]]) -> Iterator[Item[Content]]:
     """Items whose position is how many have been read, for those of a treebank."""
-    return (replace(item, position=place) for place, item in enumerate(items, start=1))
+    return (replace(item, position=number) for number, item in enumerate(items, start=1))
 
 
 def count_sentences(paths: Iterable[Path]) -> int:
@@ -55,31 +78,95 @@ def count_sentences(paths: Iterable[Path]) -> int:
     return sum(1 for path in paths if path.is_file() for _ in sentence_blocks(path))
 
 
-def text_or_file(source: str, *, is_text: bool) -> Lines | OneText:
+def stimuli(
+    source: str, *, literal: bool, column: str | None, paragraphs: bool, tokenized: bool
+) -> Lines | OneText | Records | Paragraphs | TreebankSentences:
+    """Sentences with what is repeated beside each of their words: a text, lines, a column of a table, or a treebank."""
+    found: Lines | OneText | Records
+    if is_treebank(source) and not literal and column is None:
+        if paragraphs or tokenized:
+            raise InputError(f"--paragraphs and --tokenized are about text; the words of {source} are split already.")
+        check_is_file(Path(source))
+        return TreebankSentences(Path(source))
+    if column is None:
+        found = text_or_file(source, literal=literal, has_column_option=True)
+    elif literal:
+        raise InputError("--column names a column of a table, and --literal says that the argument is a sentence.")
+    else:
+        found = Records(Path(source), column)
+    if paragraphs and tokenized:
+        raise InputError("--paragraphs splits plain text into sentences; tokenized text has a sentence on each line.")
+    return Paragraphs(found) if paragraphs else found
+
+
+def text_or_file(source: str, *, literal: bool = False, has_column_option: bool = False) -> Lines | OneText:
     """A file if there is one of that name, the standard input for -, or else a sentence."""
-    if is_text or not source.strip():
+    if literal or not source.strip():
         return OneText(source)
-    try:
-        names_a_file = source == "-" or Path(source).exists()
-    except OSError:  # a sentence can be longer than a name may be
-        names_a_file = False
-    if names_a_file:
+    if source == "-" or exists(source):
+        if source != "-" and looks_like_a_table(Path(source)):
+            advice = (
+                "Name the column with the sentences: --column NAME.\n"
+                if has_column_option
+                else "A file with one sentence on each line is expected.\n"
+            )
+            raise InputError(f"{source} is a table. {advice}(If it is text after all: dtg COMMAND - < {source})")
         return lines_of(source)
-    if len(source.split()) == 1 and Path(source).suffix.lower() in LIKE_A_FILE:
-        typer.echo(f"dtg: there is no file {source}, so this is taken for a sentence.", err=True)
+    is_named_like_a_file = Path(source.strip()).suffix.lower() in LIKE_A_FILE
+    if is_named_like_a_file or (len(source.split()) == 1 and any(sign in source for sign in ("/", os.sep))):
+        way_out = " If it is a sentence, pass --literal." if has_column_option else ""
+        raise FileError(f"cannot read {source}: there is no such file.{way_out}")
     return OneText(source)
+
+
+def exists(source: str) -> bool:
+    """Whether there is a file or folder of that name."""
+    try:
+        return Path(source).exists()
+    except OSError:  # a sentence can be longer than a name may be
+        return False
 
 
 def lines_of(source: str) -> Lines:
     """A file of sentences, or the standard input for -."""
     if source == "-":
+        if sys.stdin is None:
+            raise InputError("the standard input is closed; name a file instead of -.")
         return Lines(lambda: sys.stdin.buffer, "the standard input", typed=sys.stdin.isatty())
     return Lines.of_file(Path(source))
 
 
-def tell_empty(lines: Lines | OneText) -> None:
-    """Say how many lines have no rows."""
-    if lines.empty:
+def tell_empty(sentences: Sentences) -> None:
+    """Say how many lines have no rows, and what paragraphs became."""
+    if sentences.empty:
+        what = sentences.unit if sentences.empty == 1 else f"{sentences.unit}s"
         typer.echo(
-            f"dtg: {pluralize(lines.empty, 'empty line')} in {lines.name}; they have numbers, but no rows.", err=True
+            f"dtg: {sentences.empty:,} empty {what} in {sentences.name}; they have numbers, but no rows.", err=True
         )
+    if isinstance(sentences, Paragraphs):
+        count = pluralize(sentences.paragraphs, sentences.unit)
+        typer.echo(f"dtg: split {count} into {pluralize(sentences.sentences, 'sentence')} (--paragraphs).", err=True)
+
+
+class LengthWarning:
+    """Warns about sentences of very many words, which may be paragraphs; once in full, then they are counted."""
+
+    def __init__(self, unit: str, advice: str) -> None:
+        self.unit, self.advice, self.count = unit, advice, 0
+
+    def check(self, item: Item[object], words: int) -> None:
+        """Look at one sentence."""
+        if words <= MANY_WORDS:
+            return
+        self.count += 1
+        if self.count == 1:
+            typer.echo(
+                f"dtg: warning: {self.unit} {item.sentence_id:,} has {words:,} words, and is taken for one sentence. "
+                f"{self.advice}",
+                err=True,
+            )
+
+    def end(self) -> None:
+        """Say how many there were."""
+        if self.count > 1:
+            typer.echo(f"dtg: {self.count:,} sentences have more than {MANY_WORDS} words.", err=True)

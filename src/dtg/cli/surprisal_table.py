@@ -1,41 +1,156 @@
-"""A sentence's surprisal for people: words down, a bar for each, the sentence's log-probability below."""
+"""Surprisals of sentences by one or more models: as rows of a table, and for the terminal with a bar for each word."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dtg.cli.table_options import BaseChoice
-
-if TYPE_CHECKING:
-    from dtg.scoring.columns import Per
-    from dtg.scoring.surprisal import SentenceSurprisal
-    from dtg.tables.columns import Value
+from dtg.cli.loading import NamedModel, provenance
+from dtg.cli.sentences import LengthWarning
+from dtg.cli.tables import Destination, Search, Work
+from dtg.scoring.columns import RUN_COLUMNS, SURPRISAL_COLUMNS, Per, carried_columns, surprisal_rows
+from dtg.scoring.surprisal import SentenceSurprisal
+from dtg.tables.columns import NATS, UNITS, Base, Column, Row, Value
+from dtg.tables.items import Item, OneText, Sentences
+from dtg.tables.records import Paragraphs, limited
+from dtg.tables.sidecar import Sidecar
+from dtg.text.sentence import Sentence
 
 BAR = 12  # cells
 EIGHTHS = " ▏▎▍▌▋▊▉█"
+LOGARITHMS: dict[Base, str] = {"2": "log₂", "e": "ln"}
 
 
-def surprisal_table(result: SentenceSurprisal, base: BaseChoice, per: Per, end: bool) -> Table:
+@dataclass(frozen=True, slots=True)
+class SurprisalTable:
+    """Sentences, the models that read them, and how their surprisals are written."""
+
+    models: Sequence[NamedModel]
+    sentences: Sentences
+    search: Search
+    base: Base
+    per: Per
+    end: bool
+    length_warning: LengthWarning
+    # How the input was read; None where an option is not given.
+    reading: Mapping[str, Any]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return (*SURPRISAL_COLUMNS, *RUN_COLUMNS, *carried_columns(self.sentences.columns))
+
+    def work(self) -> Work[str | Sentence, list[SentenceSurprisal]]:
+        """What is computed for the sentences, and the rows it becomes: those of the first model, then the next."""
+        if isinstance(self.sentences, Paragraphs):
+            self.sentences.language = self.models[0].model.language
+        items = limited(self.sentences, self.reading["limit"])
+        columns, group = self.columns, self.search.group_size(self.sentences)
+        for given, column in zip(self.sentences.columns, carried_columns(self.sentences.columns), strict=True):
+            if given.name != column.name:
+                typer.echo(f"dtg: the input's column {given.name} is called {column.name} in the table.", err=True)
+        return Work(items, self.sentences.size, self.compute, self.rows, columns, group)
+
+    def compute(self, items: Iterator[Item[str | Sentence]]) -> Iterator[list[SentenceSurprisal]]:
+        """Every model's answer to each sentence."""
+        if len(self.models) == 1:
+            return ([found] for found in self.search.surprisals(self.models[0].model, items))
+        group = list(items)
+        answers = [self.search.surprisals(model.model, group) for model in self.models]
+        return map(list, zip(*answers, strict=True))
+
+    def rows(self, item: Item[str | Sentence], results: Sequence[SentenceSurprisal]) -> list[Row]:
+        """The rows of one sentence."""
+        self.length_warning.check(item, len(results[0].sentence))
+        found: list[Row] = []
+        for model, result in zip(self.models, results, strict=True):
+            run: Row = (model.name, UNITS[self.base], self.search.beam)
+            rows = surprisal_rows(result, item.sentence_id, base=self.base, per=self.per, end=self.end)
+            found += [(*row, *run, *item.carried) for row in rows]
+        return found
+
+    def sidecar(self, to: Destination) -> Sidecar:
+        """What is to be known about the table besides its rows."""
+        families, hashes, folders = (
+            several[0] if len(self.models) == 1 else several
+            for several in (
+                [one.model.config.family for one in self.models],
+                [one.sha256 for one in self.models],
+                [str(one.folder) for one in self.models],
+            )
+        )
+        settings = {
+            "unit": UNITS[self.base],
+            **self.search.settings,
+            "per": self.per,
+            "end": self.end,
+            **self.reading,
+            "format": to.format,
+            "family": families,
+            "model_sha256": hashes,
+            "device": str(self.models[0].model.device),
+        }
+        return provenance("surprisal", settings, {"model": folders, "input": self.sentences.name}, self.columns)
+
+    def show(self, pictures: Sequence[Path]) -> None:
+        """Print a table for each sentence and model, and draw the pictures of one sentence."""
+        console, work = Console(highlight=False), self.work()
+        for item, results in work.results():
+            self.length_warning.check(item, len(results[0].sentence))
+            for model, result in zip(self.models, results, strict=True):
+                titles = [] if isinstance(self.sentences, OneText) else [f"sentence {item.sentence_id}"]
+                titles += [model.name] if len(self.models) > 1 else []
+                if titles:
+                    console.print(Text(", ".join(titles), style="bold"))
+                console.print(surprisal_view(result, self.base, self.per, self.end))
+                console.print(Text(self.summary(model, result)), soft_wrap=True)
+            self.draw(pictures, results)
+
+    def summary(self, model: NamedModel, result: SentenceSurprisal) -> str:
+        """The line below a table: log p(sentence), and what is known about it."""
+        nats, unit = NATS[self.base], UNITS[self.base]
+        known = model.known if model.known == "exact" else f"{model.known} by beam {self.search.beam}"
+        return (
+            f"{LOGARITHMS[self.base]} p(sentence) = {result.log_probability / nats:.2f} {unit}, {known}; "
+            f"<END> is {result.end_surprisal / nats:.2f} of it\n"
+        )
+
+    def draw(self, pictures: Sequence[Path], results: Sequence[SentenceSurprisal]) -> None:
+        """A bar for each row of the table and each model."""
+        from dtg.scoring.picture import draw_surprisals
+
+        names = [column.name for column in SURPRISAL_COLUMNS]
+        word, surprisal = names.index("word"), names.index("surprisal")
+        tables = [surprisal_rows(result, 1, base=self.base, per=self.per, end=self.end) for result in results]
+        bars = {
+            model.name: [number(row[surprisal]) for row in rows]
+            for model, rows in zip(self.models, tables, strict=True)
+        }
+        for path in pictures:
+            draw_surprisals(path, [str(row[word]) for row in tables[0]], bars, UNITS[self.base])
+            typer.echo(f"dtg: drew {path}.", err=True)
+
+
+def surprisal_view(result: SentenceSurprisal, base: Base, per: Per, end: bool) -> Table:
     """The columns that fit 80 cells."""
-    from dtg.scoring.columns import SURPRISAL_COLUMNS, surprisal_rows
-
     names = [column.name for column in SURPRISAL_COLUMNS]
-    rows = [dict(zip(names, row, strict=True)) for row in surprisal_rows(result, 1, base=base.base, per=per, end=end)]
+    rows = [dict(zip(names, row, strict=True)) for row in surprisal_rows(result, 1, base=base, per=per, end=end)]
     largest = max(number(row["surprisal"]) for row in rows)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("word", max_width=18, overflow="fold")
-    table.add_column(f"surprisal, {base.unit}", no_wrap=True)
+    table.add_column(f"surprisal, {UNITS[base]}", no_wrap=True)
     for name in ("lexical", "structural", "entropy", "depth", "kept"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        value = number(row["surprisal"])
-        kept = row["kept"]
+        value, kept = number(row["surprisal"]), row["kept"]
         table.add_row(
             Text(printable(str(row["word"]))),
             Text.assemble(f"{value:6.2f} ", (bar(value, largest), "cyan")),
@@ -43,25 +158,6 @@ def surprisal_table(result: SentenceSurprisal, base: BaseChoice, per: Per, end: 
             "" if kept is None else share(number(kept)),
         )
     return table
-
-
-def show(
-    console: Console, result: SentenceSurprisal, base: BaseChoice, per: Per, *, end: bool, known: str, title: str | None
-) -> None:
-    """Print the table of one sentence; `known` says what log p(x) is."""
-    from dtg.tables.columns import NATS
-
-    if title is not None:
-        console.print(Text(title, style="bold"))
-    console.print(surprisal_table(result, base, per, end))
-    nats = NATS[base.base]
-    console.print(
-        Text(
-            f"{base.log} p(sentence) = {result.log_probability / nats:.2f} {base.unit}, {known}; "
-            f"<END> is {result.end_surprisal / nats:.2f} of it\n"
-        ),
-        soft_wrap=True,
-    )
 
 
 def bar(value: float, largest: float) -> str:

@@ -1,7 +1,4 @@
-"""What `dtg train` shows while it runs: a bar with loss, perplexity, speed and time left; dev scores as lines above it.
-
-All of it goes to the error stream. Where that is no terminal there is no bar, and dev scores come as plain lines.
-"""
+"""Progress of a training run on the error stream: dev scores and, on a terminal, a bar with loss, speed and time left."""
 
 from __future__ import annotations
 
@@ -11,11 +8,11 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from dtg.cli.progress import clock
 from dtg.training.report import DevScore, Reporter, StepReport
 from dtg.training.sampler import Plan
 
-FORGET = 0.95  # how much of the running mean each step leaves
-DAY, HOUR, MINUTE = 86_400, 3_600, 60
+DECAY = 0.95  # of the running mean of the loss, per step
 
 
 class ProgressReporter(Reporter):
@@ -47,7 +44,7 @@ class ProgressReporter(Reporter):
     def stepped(self, progress: StepReport) -> None:
         assert self.plan is not None and self.task is not None
         loss = progress.tally.loss
-        self.loss = loss if self.loss is None else FORGET * self.loss + (1 - FORGET) * loss
+        self.loss = loss if self.loss is None else DECAY * self.loss + (1 - DECAY) * loss
         speed = (progress.words - self.words_before) / max(1e-9, time.monotonic() - self.began)
         shown = (
             f"loss {self.loss:.3f}  perplexity {progress.tally.word_perplexity:,.1f}/word  {speed:,.0f} words/s  "
@@ -77,11 +74,9 @@ class ProgressReporter(Reporter):
         self.console.print(line, markup=False, soft_wrap=True)
 
 
-def clock(seconds: float) -> str:
-    """A length of time, as one reads it."""
-    whole = round(min(seconds, 100 * DAY))
-    if whole >= DAY:
-        return f"{whole // DAY} d {whole % DAY // HOUR} h"
-    if whole >= HOUR:
-        return f"{whole // HOUR} h {whole % HOUR // MINUTE:02} min"
-    return f"{whole // MINUTE}:{whole % MINUTE:02}"
+class ParserReporter(ProgressReporter):
+    """For a parser, which predicts trees and not words: it has no perplexities."""
+
+    def scored(self, score: DevScore) -> None:
+        best = " (best so far)" if score.improved else ""
+        self.say(f"step {score.step:,}: dev {score.tally.loss:.4f} nats per word{best}")

@@ -52,6 +52,8 @@ class ModelConfig:
     position_biases: bool = True  # u and v; without them, queries meet keys and positions as they are
     constrained: bool = True  # illegal actions are masked before normalising
     end: End = "arc"
+    # Whose rules split raw text into words as the model's were: a language code, or "none" if words have to be given.
+    language: str = "en"
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -77,4 +79,6 @@ class ModelConfig:
         return from_table(cls, values, "the model")
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """As it is saved, with lists for tuples. A model of English is saved as it was before models had a language."""
+        saved = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {name: value for name, value in saved.items() if name != "language" or value != "en"}

@@ -7,7 +7,7 @@ the two (sections 3.1 and 3.2). `<ROOT>` is a learned vector before the first wo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -167,7 +167,10 @@ class BiaffineParser(Parser):
         Returns:
             The distributions, for k-best lists and samples.
         """
-        return DependencyDistribution(sentences, self.analyse(sentences), self.labels, self.vocabulary.labels)
+        analysis = self.analyse(sentences)
+        return DependencyDistribution(
+            sentences, analysis, self.labels, self.vocabulary.labels, self.tags, self.vocabulary.tags
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +181,8 @@ class DependencyDistribution:
     analysis: Analysis
     scorer: LabelScorer | None
     labels: Sequence[str]
+    tagger: nn.Linear | None
+    tags: Sequence[str]
 
     @property
     def crf(self) -> ProjectiveCRF:
@@ -191,6 +196,23 @@ class DependencyDistribution:
 
     def sample_without_replacement(self, k: int, generator: torch.Generator) -> list[list[ParsedTree]]:
         return self._parsed(self.crf.sample_without_replacement(k, generator))
+
+    @torch.no_grad()
+    def annotate(self, trees: list[list[ParsedTree]]) -> list[list[ParsedTree]]:
+        marginals = self.crf.marginals().clamp(0, 1)  # (batch, words, heads)
+        tag_ids = None if self.tagger is None else self.tagger(self.analysis.words).argmax(2).tolist()
+        found = []
+        for index, of_sentence in enumerate(trees):
+            arcs = marginals[index].tolist()
+            tags = None
+            if tag_ids is not None:
+                tags = tuple(self.tags[number] for number in tag_ids[index][: len(self.sentences[index])])
+            annotated = []
+            for parsed in of_sentence:
+                shares = tuple(arcs[place][head] for place, head in enumerate(parsed.tree.heads))
+                annotated.append(replace(parsed, arc_probabilities=shares, tags=tags))
+            found.append(annotated)
+        return found
 
     def _parsed(self, found: TreeList) -> list[list[ParsedTree]]:
         """Tensors as trees."""

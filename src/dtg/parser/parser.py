@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -24,7 +24,8 @@ from dtg.parser.encoder import create_encoder
 from dtg.parser.encoder.vocabulary import Vocabulary
 from dtg.parser.saving import read_parser, save_parser
 from dtg.scoring.proposal import Draws
-from dtg.text.words import checked_words
+from dtg.search.sampling import generator_of
+from dtg.text.sentence import GivenSentence, as_sentence
 from dtg.trees import DependencyTree
 
 WINDOW = 1024  # sentences sorted by length at a time
@@ -38,6 +39,10 @@ class ParsedTree:
 
     tree: DependencyTree
     log_probability: float
+    # p(arc | words) of each word's arc, summed over all trees; None, if it was not asked for.
+    arc_probabilities: tuple[float, ...] | None = field(default=None, compare=False)
+    # Universal part of speech of each word; None, if it was not asked for, or the parser has not learned any.
+    tags: tuple[str, ...] | None = field(default=None, compare=False)
 
     @property
     def probability(self) -> float:
@@ -52,6 +57,9 @@ class TreeDistribution(Protocol):
     def sample(self, k: int, generator: torch.Generator) -> list[list[ParsedTree]]: ...
 
     def sample_without_replacement(self, k: int, generator: torch.Generator) -> list[list[ParsedTree]]: ...
+
+    def annotate(self, trees: list[list[ParsedTree]]) -> list[list[ParsedTree]]:
+        """The same trees of the same sentences, with `arc_probabilities` and `tags`."""
 
 
 class Parser(nn.Module, ABC):
@@ -133,82 +141,121 @@ class Parser(nn.Module, ABC):
         groups = ((encoder, self.encoder.rate), (others, 1.0))
         return [{"params": group, "lr": learning_rate * scale, "scale": scale} for group, scale in groups]
 
-    def parse(self, words: Sequence[str]) -> ParsedTree:
+    def parse(self, sentence: GivenSentence, *, annotate: bool = False) -> ParsedTree:
         """Find the most probable tree of a sentence.
 
         Args:
-            words: the words of the sentence; `dtg.text.split_words` splits a text.
+            sentence: a text, which is split into words, or a sequence of words.
+            annotate: with the probability of each arc, and parts of speech.
 
         Returns:
             The tree and its log-probability.
         """
-        return next(self.parse_all([words]))
+        return next(self.parse_all([sentence], annotate=annotate))
 
-    def parse_all(self, sentences: Iterable[Sequence[str]]) -> Iterator[ParsedTree]:
+    def parse_all(self, sentences: Iterable[GivenSentence], *, annotate: bool = False) -> Iterator[ParsedTree]:
         """Find the most probable tree of each sentence.
 
         Args:
-            sentences: the words of each; read as they are needed, about a thousand ahead.
+            sentences: texts or sequences of words; read as they are needed, about a thousand ahead.
+            annotate: with the probability of each arc, and parts of speech.
 
         Returns:
             The trees in the order of the sentences.
         """
-        return (trees[0] for trees in self.k_best_all(sentences, 1))
+        return (trees[0] for trees in self.k_best_all(sentences, 1, annotate=annotate))
 
-    def k_best(self, words: Sequence[str], k: int) -> list[ParsedTree]:
+    def k_best(self, sentence: GivenSentence, k: int, *, annotate: bool = False) -> list[ParsedTree]:
         """Find the k most probable trees of a sentence (n-best list).
 
         Args:
-            words: the words of the sentence.
+            sentence: a text, which is split into words, or a sequence of words.
             k: how many trees.
+            annotate: with the probability of each arc, and parts of speech.
 
         Returns:
             Different trees, best first; all trees, where there are fewer than k.
         """
-        return next(self.k_best_all([words], k))
+        return next(self.k_best_all([sentence], k, annotate=annotate))
 
-    def k_best_all(self, sentences: Iterable[Sequence[str]], k: int) -> Iterator[list[ParsedTree]]:
+    def k_best_all(
+        self, sentences: Iterable[GivenSentence], k: int, *, annotate: bool = False
+    ) -> Iterator[list[ParsedTree]]:
         """Find the k most probable trees of each sentence; see `k_best` and `parse_all`."""
-        return self._in_batches(sentences, k, lambda distribution: distribution.k_best(k))
+        return self._in_batches(sentences, k, lambda distribution: distribution.k_best(k), annotate)
 
-    def sample(self, words: Sequence[str], k: int, generator: torch.Generator) -> list[ParsedTree]:
+    def sample(
+        self,
+        sentence: GivenSentence,
+        k: int,
+        generator: torch.Generator | None = None,
+        *,
+        seed: int = 0,
+        annotate: bool = False,
+    ) -> list[ParsedTree]:
         """Draw trees of a sentence independently.
 
         Args:
-            words: the words of the sentence.
+            sentence: a text, which is split into words, or a sequence of words.
             k: how many trees.
-            generator: the same state draws the same trees.
+            generator: of the random numbers to draw with; the same state draws the same trees.
+            seed: of a new generator, if there is none.
+            annotate: with the probability of each arc, and parts of speech.
 
         Returns:
             k trees, some of which may be equal.
         """
-        return next(self.sample_all([words], k, generator))
+        return next(self.sample_all([sentence], k, generator, seed=seed, annotate=annotate))
 
     def sample_all(
-        self, sentences: Iterable[Sequence[str]], k: int, generator: torch.Generator
+        self,
+        sentences: Iterable[GivenSentence],
+        k: int,
+        generator: torch.Generator | None = None,
+        *,
+        seed: int = 0,
+        annotate: bool = False,
     ) -> Iterator[list[ParsedTree]]:
         """Draw k trees of each sentence independently; see `sample` and `parse_all`."""
-        return self._in_batches(sentences, k, lambda distribution: distribution.sample(k, generator))
+        numbers = generator or generator_of(str(seed))
+        return self._in_batches(sentences, k, lambda distribution: distribution.sample(k, numbers), annotate)
 
-    def sample_without_replacement(self, words: Sequence[str], k: int, generator: torch.Generator) -> list[ParsedTree]:
+    def sample_without_replacement(
+        self,
+        sentence: GivenSentence,
+        k: int,
+        generator: torch.Generator | None = None,
+        *,
+        seed: int = 0,
+        annotate: bool = False,
+    ) -> list[ParsedTree]:
         """Draw different trees of a sentence, each from those not drawn yet.
 
         Args:
-            words: the words of the sentence.
+            sentence: a text, which is split into words, or a sequence of words.
             k: how many trees.
-            generator: the same state draws the same trees.
+            generator: of the random numbers to draw with; the same state draws the same trees.
+            seed: of a new generator, if there is none.
+            annotate: with the probability of each arc, and parts of speech.
 
         Returns:
             Different trees in the order drawn; all trees, where there are fewer than k.
         """
-        return next(self.sample_without_replacement_all([words], k, generator))
+        return next(self.sample_without_replacement_all([sentence], k, generator, seed=seed, annotate=annotate))
 
     def sample_without_replacement_all(
-        self, sentences: Iterable[Sequence[str]], k: int, generator: torch.Generator
+        self,
+        sentences: Iterable[GivenSentence],
+        k: int,
+        generator: torch.Generator | None = None,
+        *,
+        seed: int = 0,
+        annotate: bool = False,
     ) -> Iterator[list[ParsedTree]]:
         """Draw k different trees of each sentence; see `sample_without_replacement` and `parse_all`."""
+        numbers = generator or generator_of(str(seed))
         return self._in_batches(
-            sentences, k, lambda distribution: distribution.sample_without_replacement(k, generator)
+            sentences, k, lambda distribution: distribution.sample_without_replacement(k, numbers), annotate
         )
 
     def propose(self, words: Sequence[str], count: int, generator: torch.Generator) -> Draws:
@@ -230,17 +277,24 @@ class Parser(nn.Module, ABC):
         )
 
     def _in_batches(
-        self, sentences: Iterable[Sequence[str]], k: int, find: Callable[[TreeDistribution], list[list[ParsedTree]]]
+        self,
+        sentences: Iterable[GivenSentence],
+        k: int,
+        find: Callable[[TreeDistribution], list[list[ParsedTree]]],
+        annotate: bool,
     ) -> Iterator[list[ParsedTree]]:
         """Find trees batch by batch, a window of sentences at a time; give them in the order of the sentences."""
         if self.training:
             raise InputError("the parser is in training mode, where dropout is random. Call parser.eval() first.")
-        source = iter(sentences)
-        while window := [checked_words(words) for words in islice(source, max(1, min(WINDOW, WINDOW * 16 // k)))]:
+        if isinstance(sentences, str):
+            raise InputError(f"several sentences are expected, not one text; put it into a list: [{sentences!r}].")
+        split = (as_sentence(sentence, self.config.language).words for sentence in sentences)
+        while window := list(islice(split, max(1, min(WINDOW, WINDOW * 16 // k)))):
             found: dict[int, list[ParsedTree]] = {}
             for indices in length_batches(window, k):
-                trees = find(self.distribution([window[index] for index in indices]))
-                found.update(zip(indices, trees, strict=True))
+                distribution = self.distribution([window[index] for index in indices])
+                trees = find(distribution)
+                found.update(zip(indices, distribution.annotate(trees) if annotate else trees, strict=True))
             for index in range(len(window)):
                 yield found.pop(index)
 

@@ -6,10 +6,13 @@ meanings here go into the file beside a table.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from dtg.errors import InputError
 from dtg.io.settings import check_choice
 from dtg.tables.columns import NATS, UNITS, Base, Column, Row, Value
 from dtg.text.documents import SENTENCE_ID as NAMED
@@ -39,6 +42,12 @@ SURPRISAL_COLUMNS = (
     Column("char_end", int, "the character after the word's last"),
     Column("whitespace_id", int, "the whitespace-separated word it belongs to, from 1"),
     Column("whitespace_word", str, "that whitespace-separated word"),
+)
+# What tells tables of several models apart; the values of the input's own columns follow.
+RUN_COLUMNS = (
+    Column("model", str, "the model's name"),
+    Column("unit", str, "of surprisal, its parts, entropy and entropy reduction: bits or nats"),
+    Column("beam", int, "the beam size of the search"),
 )
 TREE_COLUMNS = (
     Column("sentence_id", int, "the sentence's number in the file, from 1"),
@@ -98,6 +107,16 @@ def surprisal_rows(
         values["surprisal"] = result.end_surprisal / nats
         rows.append(tuple(values.get(column.name) for column in SURPRISAL_COLUMNS))
     return rows
+
+
+def carried_columns(given: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns of an input table as they are repeated in ours: where we have one of that name, theirs is input_NAME."""
+    ours = {column.name for column in (*SURPRISAL_COLUMNS, *RUN_COLUMNS)}
+    renamed = [replace(column, name=f"input_{column.name}") if column.name in ours else column for column in given]
+    names = [column.name for column in renamed]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"the input has a column {twice[0]}, which is what another column of it is renamed to.")
+    return tuple(renamed)
 
 
 def tree_row(tree: Tree, sentence_id: int, log_probability: float, base: Base) -> Row:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Base = Literal["2", "e"]
-Value = str | int | float | None
+Value = str | int | float | None  # and bool, which is an int
+Kind = type[str] | type[int] | type[float] | type[bool]
 Row = tuple[Value, ...]
 
 UNITS: dict[Base, str] = {"2": "bits", "e": "nats"}
@@ -19,5 +20,5 @@ class Column:
     """A column: its name, what its values are, and what they mean."""
 
     name: str
-    kind: type[str] | type[int] | type[float]
+    kind: Kind
     meaning: str

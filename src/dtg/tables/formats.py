@@ -88,11 +88,12 @@ def read_rows(path: Path) -> Iterator[TableRow]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             if format == "jsonl":
                 for number, line in enumerate(file, start=1):
-                    yield f"line {number}", object_of(line, path, number)
+                    if line.strip():
+                        yield f"line {number}", object_of(line, path, number)
             else:
                 reader = csv.reader(file, delimiter=DELIMITERS[format], strict=True)
                 names = next(reader, [])
-                for values in reader:
+                for values in filter(None, reader):  # an empty line is no row
                     yield f"line {reader.line_num}", fields_of(names, values, path, reader.line_num)
     except UnicodeDecodeError:
         raise DamagedFileError(f"cannot read {path}: it is not UTF-8. Convert the file to UTF-8.") from None
@@ -159,7 +160,7 @@ def write_parquet(rows: Path, path: Path, columns: Sequence[Column], metadata: s
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
-    kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
+    kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_()}
     schema = pyarrow.schema([(column.name, kinds[column.kind]) for column in columns], metadata={"dtg": metadata})
     with (
         rows.open(encoding="utf-8", newline="\n") as lines,

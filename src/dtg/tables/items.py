@@ -6,14 +6,16 @@ counted. Lines are not kept in memory: a file may be of any size.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Generic, TypeVar
+from typing import BinaryIO, Generic, Protocol, TypeVar
 
 from dtg.errors import DamagedFileError, FileError, InputError
 from dtg.io.text_files import DAMAGED, damage, decode_line, unzipped
+from dtg.tables.columns import Column, Row
 from dtg.text.sentence import Sentence
+from dtg.text.words import ENGLISH
 from dtg.trees import DependencyTree
 
 Content = TypeVar("Content", covariant=True)
@@ -28,12 +30,46 @@ class Item(Generic[Content]):
     content: Content
     # As it stands in the input: a resumed run compares these bytes with those of the run before.
     written: bytes
-    # Bytes of the file read so far.
+    # Bytes of the file read so far; rows, in a table.
     position: int = 0
+    # Values that every row of the sentence repeats.
+    carried: Row = ()
+
+
+class Sentences(Protocol):
+    """Sentences of the input, in order, and what is known about it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def size(self) -> int | None:
+        """Of the input, in the unit of the items' positions; None if it is not known."""
+
+    @property
+    def typed(self) -> bool:
+        """Whether a person types them, who waits for the answer to one before typing the next."""
+
+    @property
+    def unit(self) -> str:
+        """What a sentence stands in: a line, a row."""
+
+    @property
+    def empty(self) -> int:
+        """How many lines without a sentence the last iteration has met."""
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """What `Item.carried` holds."""
+
+    def __iter__(self) -> Iterator[Item[str]] | Iterator[Item[Sentence]]: ...
 
 
 class Lines:
     """The sentences of a file or stream, a line each. Iterated once; `empty` counts the lines without a sentence."""
+
+    unit = "line"
+    columns: Sequence[Column] = ()
 
     def __init__(
         self, open: Callable[[], BinaryIO], name: str, size: int | None = None, *, typed: bool = False
@@ -71,7 +107,8 @@ class Lines:
 class OneText:
     """A text given as such: one sentence, whatever lines it has."""
 
-    name, size, empty, typed = "the text", None, 0, False
+    name, size, empty, typed, unit = "the text", None, 0, False, "line"
+    columns: Sequence[Column] = ()
 
     def __init__(self, text: str) -> None:
         if not text.strip():
@@ -106,9 +143,11 @@ def tree_items(trees: Iterable[DependencyTree]) -> Iterator[Item[DependencyTree]
         yield Item(tree.source.sentence, tree, written)
 
 
-def sentence_of(text: str, *, tokenized: bool) -> Sentence:
+def sentence_of(text: str | Sentence, *, tokenized: bool, language: str = ENGLISH) -> Sentence:
     """A line's words: split from plain text or, if it is tokenized, between ASCII white space and nowhere else."""
+    if isinstance(text, Sentence):
+        return text
     if not tokenized:
-        return Sentence.of_text(text)
+        return Sentence.of_text(text, language)
     table = str.maketrans(dict.fromkeys(ASCII_SPACE, " "))
     return Sentence.of_words([word for word in text.translate(table).split(" ") if word])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,12 +16,14 @@ from dtg.errors import DamagedFileError, FileError
 from dtg.io.text_files import check_is_file
 from dtg.tables.items import Item, Lines, OneText, sentence_of
 from dtg.text.sentence import Sentence
+from dtg.text.words import ENGLISH
 from dtg.trees import DependencyTree, format_conllu
 from dtg.trees.conllu import COLUMNS, FORM, HEAD, SentenceProblem, read_source, sentence_blocks
 from dtg.trees.tree import Source
 
-DEPS, MISC = 8, 9
-OURS = re.compile(r"#\s*(tree|prob|log_prob)\s*=")  # comments that this module writes
+UPOS, DEPS, MISC = 3, 8, 9
+CONFIDENCE = "Confidence"  # the probability of a word's arc, in MISC
+OURS = re.compile(r"#\s*(tree|prob|log_prob|log_joint|log_bound|posterior)\s*=")  # comments that this module writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +34,10 @@ class UnparsedSentence:
     source: Source
 
 
-def read_lines(lines: Lines | OneText, *, tokenized: bool) -> Iterator[Item[UnparsedSentence]]:
+def read_lines(lines: Lines | OneText, *, tokenized: bool, language: str = ENGLISH) -> Iterator[Item[UnparsedSentence]]:
     """A sentence from each line that is not empty; its `sent_id` is the line's number."""
     for item in lines:
-        sentence = sentence_of(item.content, tokenized=tokenized)
+        sentence = sentence_of(item.content, tokenized=tokenized, language=language)
         comments = (f"# sent_id = {item.sentence_id}",)
         unparsed = from_sentence(sentence, lines.name, item.sentence_id, comments)
         yield Item(item.sentence_id, unparsed, item.written, item.position)
@@ -78,18 +80,38 @@ def read_block(path: str, sentence: int, first_line: int, block: list[bytes]) ->
 
 
 def parsed_conllu(
-    sentence: UnparsedSentence, tree: DependencyTree, log_probability: float, rank: int | None = None
+    sentence: UnparsedSentence,
+    tree: DependencyTree,
+    comments: Sequence[str],
+    *,
+    arc_probabilities: Sequence[float] | None = None,
+    tags: Sequence[str] | None = None,
 ) -> str:
-    """The tree of a sentence as CoNLL-U, with its probability in comments.
+    """The tree of a sentence as CoNLL-U.
 
     Args:
         sentence: what was parsed.
         tree: its tree.
-        log_probability: of the tree, in nats.
-        rank: the tree's number in a list of several.
+        comments: what is known about the tree, as it is written: "prob = 0.5".
+        arc_probabilities: for MISC, as Confidence.
+        tags: for UPOS, where the sentence has none.
     """
-    added = [f"# prob = {math.exp(log_probability):.6g}", f"# log_prob = {log_probability:.6f}"]
-    if rank is not None:
-        added.insert(0, f"# tree = {rank}")
-    source = replace(sentence.source, comments=(*sentence.source.comments, *added))
+    columns = list(sentence.source.columns)
+    for place, fields in enumerate(columns):
+        changed = list(fields)
+        if tags is not None and fields[UPOS] == "_":
+            changed[UPOS] = tags[place]
+        if arc_probabilities is not None:
+            others = [] if fields[MISC] == "_" else fields[MISC].split("|")
+            kept = [one for one in others if not one.startswith(f"{CONFIDENCE}=")]
+            changed[MISC] = "|".join([f"{CONFIDENCE}={arc_probabilities[place]:.4f}", *kept])
+        columns[place] = tuple(changed)
+    added = [f"# {comment}" for comment in comments]
+    source = replace(sentence.source, comments=(*sentence.source.comments, *added), columns=tuple(columns))
     return format_conllu(replace(tree, source=source))
+
+
+def probability_comments(log_probability: float, rank: int | None = None) -> list[str]:
+    """The comments of a tree of a parser; `rank` is its number in a list of several."""
+    known = [f"prob = {math.exp(log_probability):.6g}", f"log_prob = {log_probability:.6f}"]
+    return known if rank is None else [f"tree = {rank}", *known]

@@ -23,6 +23,7 @@ from dtg.text.corpus import Corpus
 from dtg.text.encoding import encode_split
 from dtg.text.manifest import TOKENIZER, describe_file, read_manifest, write_manifest
 from dtg.text.tokenizer import Tokenizer
+from dtg.text.words import ENGLISH
 from dtg.trees import DependencyTree, SkippedSentence, TreebankReport, read_treebank
 from dtg.trees.conllu import Roots
 from dtg.trees.treebank import NonProjective
@@ -80,6 +81,7 @@ def prepare_corpus(
     tokenizer: str | Path | None = None,
     reading: TreebankReading | None = None,
     text: PlainText | None = None,
+    language: str = ENGLISH,
     progress: ShowProgress | None = None,
 ) -> PreparedCorpus:
     """Make a corpus of the files of each split, unless `out` has been made of the same files and options already.
@@ -91,6 +93,7 @@ def prepare_corpus(
         tokenizer: a SentencePiece model to use instead.
         reading: what happens to crossing arcs, several roots and invalid sentences.
         text: plain text that is parsed and added to the treebanks.
+        language: whose rules split raw text into words as those of the corpus are: a language code, or "none".
         progress: is handed the trees as they are read, for instance to show how far it is.
     """
     reading, out = reading or TreebankReading(), Path(out)
@@ -101,6 +104,7 @@ def prepare_corpus(
         "tokenizer": given.hash if given else None,
         **asdict(reading),
         **(text.settings if text else {}),
+        "language": None if language == ENGLISH else language,
     }
     if is_taken(out):
         return PreparedCorpus(same_corpus(out, inputs, options), was_there=True)

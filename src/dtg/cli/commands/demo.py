@@ -1,10 +1,11 @@
-"""`dtg demo`: what the bundled models make of a few minimal pairs, as tables, trees, pictures and a CSV file."""
+"""`dtg demo`: surprisals and trees of three minimal pairs by the bundled models, with pictures and a CSV file."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,12 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from dtg import pretrained
-from dtg.cli.surprisal_table import bar
+from dtg.errors import MissingExtraError
+from dtg.io.atomic import replacing
 from dtg.tables.columns import Column, Row
 
 if TYPE_CHECKING:
     from dtg.language_model import LanguageModel
     from dtg.scoring.surprisal import SentenceSurprisal
+    from dtg.trees.kinds import Tree
 
 BEAM = 100
 COLUMNS = (
@@ -35,14 +38,14 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A beginning with a subject, two verbs of which only the first is grammatical then, and how the sentence goes on.
+    """A prefix with a subject, two verbs of which only the first is grammatical then, and the rest of the sentence.
 
-    With the other subject it is the second verb. What the subject does is the difference of both cases: that one verb is
-    the more frequent word plays no part in it.
+    With the other subject it is the second verb. The effect of subject number is the difference of both cases: that one verb
+    is the more frequent word plays no part in it.
     """
 
     about: str
-    beginning: str  # {} is the subject
+    prefix: str  # {} is the subject
     subject: str
     other_subject: str
     good: str
@@ -52,14 +55,14 @@ class Example:
     def sentences(self) -> list[list[str]]:
         """The subject with both verbs, then the other one."""
         return [
-            [*self.beginning.format(subject).split(), verb, *self.rest.split()]
+            [*self.prefix.format(subject).split(), verb, *self.rest.split()]
             for subject in (self.subject, self.other_subject)
             for verb in (self.good, self.bad)
         ]
 
     @property
     def place(self) -> int:
-        return len(self.beginning.split())
+        return len(self.prefix.split())
 
 
 EXAMPLES = (
@@ -98,16 +101,15 @@ def demo(
         "demo"
     ),
 ) -> None:
-    """Show what the bundled models make of three minimal pairs, and write pictures and a table.
+    """Show surprisals and trees of three minimal pairs by the bundled models, and write pictures and a table.
 
     Each pair has two sentences that differ in the number of the verb. A model that has learned agreement is less surprised
     at the grammatical one, and changes its mind with the number of the subject. Models this small do not always manage.
     """
     import dtg
-    from dtg.evaluation.results import write_rows
 
     out.mkdir(parents=True, exist_ok=True)
-    console = Console(highlight=False)
+    console, can_draw = Console(highlight=False), find_spec("matplotlib") is not None
     models = {name: dtg.load(name) for name in (pretrained.MODEL, pretrained.WORDS_MODEL)}
     rows: list[Row] = []
     for number, example in enumerate(EXAMPLES, start=1):
@@ -116,18 +118,24 @@ def demo(
         console.print(words_of(example, found), "")
         console.print(verbs_of(example, found))
         console.print(
-            f"In bits. Above 0 “{example.good}” wins, as it should after “{example.subject}”; "
-            f"below 0 “{example.bad}” wins, as it should after “{example.other_subject}”."
+            f"Above 0 “{example.good}” is preferred, as it should be after “{example.subject}”; "
+            f"below 0 “{example.bad}” is, as it should be after “{example.other_subject}”."
         )
-        show_tree(console, models[pretrained.MODEL], example, out / f"tree-{number}.svg")
-        draw(out / f"surprisal-{number}.svg", example, found)
+        tree = show_tree(console, models[pretrained.MODEL], example)
+        if can_draw:
+            tree.picture(out / f"tree-{number}.svg")
+            draw(out / f"surprisal-{number}.svg", example, found)
         rows += rows_of(number, example, found)
-    write_rows(out / "surprisals.csv", COLUMNS, rows)
-    console.print(f"\nPictures and surprisals.csv are in {out}/.")
+    write_csv(out / "surprisals.csv", rows)
+    if can_draw:
+        console.print(f"\nPictures and surprisals.csv are in {out}/.")
+    else:
+        console.print(f"\nsurprisals.csv is in {out}/.")
+        typer.echo(f"dtg: {MissingExtraError('matplotlib', 'draw', 'drawing pictures')}", err=True)
 
 
 def words_of(example: Example, found: Mapping[str, Sequence[SentenceSurprisal]]) -> Table:
-    """The words down, a bar for each model; the verb twice, the grammatical one first."""
+    """A line for each word with a bar for each model; the verb twice, the grammatical one first."""
     in_bits = {name: (bits(good), bits(bad)) for name, (good, bad, *_) in found.items()}
     largest = max(max(good + bad) for good, bad in in_bits.values())
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -144,10 +152,10 @@ def words_of(example: Example, found: Mapping[str, Sequence[SentenceSurprisal]])
 
 
 def verbs_of(example: Example, found: Mapping[str, Sequence[SentenceSurprisal]]) -> Table:
-    """How much each model prefers the first verb after either subject, and so what the subject does."""
+    """How much each model prefers the first verb after either subject, and the effect of subject number."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(f"“{example.good}” before “{example.bad}”")
-    for heading in (f"after “{example.subject}”", f"after “{example.other_subject}”", "what the subject does"):
+    table.add_column(f"preference for “{example.good}” over “{example.bad}”, bits")
+    for heading in (f"after “{example.subject}”", f"after “{example.other_subject}”", "effect of subject number"):
         table.add_column(heading, justify="right")
     for name, surprisals in found.items():
         good, bad, other_good, other_bad = (bits(one)[example.place] for one in surprisals)
@@ -157,6 +165,8 @@ def verbs_of(example: Example, found: Mapping[str, Sequence[SentenceSurprisal]])
 
 
 def cell(value: float, largest: float, colour: str) -> Text:
+    from dtg.cli.surprisal_table import bar
+
     return Text.assemble(f"{value:6.2f} ", (bar(value, largest), colour))
 
 
@@ -166,14 +176,15 @@ def bits(found: SentenceSurprisal) -> list[float]:
     return [one / math.log(2) for one in nats]
 
 
-def show_tree(console: Console, model: LanguageModel, example: Example, path: Path) -> None:
-    """The best tree of the grammatical sentence, on the screen and as a picture."""
+def show_tree(console: Console, model: LanguageModel, example: Example) -> Tree:
+    """Print the best tree of the grammatical sentence."""
     parsed = model.parse(example.sentences()[0], beam=BEAM)
     console.print(
         f"\nThe best tree that {pretrained.MODEL} finds (ln p of words and tree: {parsed.log_probability:.1f}):\n"
     )
-    console.print(Text(parsed.tree.draw()))
-    parsed.tree.picture(path)
+    tree: Tree = parsed.tree
+    console.print(Text(tree.draw()))
+    return tree
 
 
 def draw(path: Path, example: Example, found: Mapping[str, Sequence[SentenceSurprisal]]) -> None:
@@ -198,3 +209,12 @@ def rows_of(number: int, example: Example, found: Mapping[str, Sequence[Sentence
         for (subject, grammatical), one in zip(conditions, surprisals, strict=True)
         for place, (word, surprisal) in enumerate(zip(one.sentence.words, bits(one), strict=True), start=1)
     ]
+
+
+def write_csv(path: Path, rows: Sequence[Row]) -> None:
+    """All surprisals as a table."""
+    from dtg.tables.formats import Encoder
+
+    encoder = Encoder("csv", COLUMNS)
+    with replacing(path) as temporary:
+        temporary.write_bytes(encoder.header() + encoder.encode(rows))

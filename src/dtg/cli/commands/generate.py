@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import track
 
-from dtg.cli.table_options import BeamOption, DeviceOption, ModelOption
-from dtg.cli.tables import load_model, model_folder
+from dtg.cli.options import BEAM, BeamOption, DeviceOption, DrawOption, ModelOption, OverwriteOption, SeedOption
+from dtg.cli.trees import ON_TERMINAL, check_draw, draw_files
 from dtg.errors import InputError
 from dtg.io.atomic import replacing
 
@@ -26,19 +24,21 @@ def generate(
     temperature: Annotated[
         float, typer.Option(min=0.0, help="1 draws from the model as it is, less is safer, 0 takes the most probable.")
     ] = 1.0,
-    top_k: Annotated[int | None, typer.Option(min=1, help="Draw words only among so many pieces.")] = None,
+    top_k: Annotated[
+        int | None, typer.Option(min=1, help="Draw words among the K most probable subwords only.", metavar="K")
+    ] = None,
     top_p: Annotated[
-        float, typer.Option(help="Draw words only among the likeliest pieces that together have this probability.")
+        float, typer.Option(help="Draw words among the most probable subwords that together have this probability.")
     ] = 1.0,
     max_words: Annotated[
         int, typer.Option(min=1, help="Let sentences have no more words; their trees then close.")
     ] = 60,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same sentences.")] = 0,
-    draw: Annotated[bool, typer.Option("--draw", help="Draw the trees instead of printing CoNLL-U.")] = False,
+    seed: SeedOption = 0,
+    draw: DrawOption = None,
     out: Annotated[Path | None, typer.Option(help="Write to a file instead.", metavar="FILE")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out if it exists.")] = False,
-    beam: BeamOption = 300,
-    device: DeviceOption = "cpu",
+    overwrite: OverwriteOption = False,
+    beam: BeamOption = BEAM,
+    device: DeviceOption = "auto",
 ) -> None:
     """Sentences that a model makes up, each with its tree, as CoNLL-U; models without trees give plain text.
 
@@ -48,8 +48,14 @@ def generate(
 
     --beam is for the prompt, whose parse is drawn too.
     """
+    check_draw(draw or [], out)
+    if len(draw or []) > (ON_TERMINAL in (draw or [])) and count > 1:
+        raise InputError("--draw FILE is for one sentence; --draw alone draws all of them on the terminal.")
     if out is not None and out.exists() and not overwrite:
         raise InputError(f"{out} exists. Pass --overwrite to replace it, or write to another file.")
+    from dtg.cli.loading import load_model, model_folder
+    from dtg.cli.progress import ProgressBar
+
     loaded = load_model(model_folder(model), device)
     sentences = loaded.generate_stream(
         count,
@@ -63,13 +69,18 @@ def generate(
     )
     if out is None:
         for sentence in sentences:
-            typer.echo(written(sentence, draw=draw), nl=False)
+            typer.echo(written(sentence, draw=bool(draw)), nl=False)
+            if sentence.tree is not None:
+                draw_files(sentence.tree, draw or [])
         return
-    console = Console(stderr=True)
-    shown = track(sentences, "generating", count, console=console, transient=True, disable=not console.is_terminal)
-    with replacing(out) as temporary, temporary.open("w", encoding="utf-8") as file:
-        for sentence in shown:
-            file.write(written(sentence, draw=draw))
+    with (
+        ProgressBar(count) as progress,
+        replacing(out) as temporary,
+        temporary.open("w", encoding="utf-8") as file,
+    ):
+        for number, sentence in enumerate(sentences, start=1):
+            file.write(written(sentence, draw=False))
+            progress.bar.update(progress.task, completed=number, description=f"sentence {number:,} of {count:,}")
 
 
 def written(sentence: GeneratedSentence, *, draw: bool) -> str:

@@ -12,16 +12,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dtg.cli.options import (
-    JsonOption,
-    NonProjectiveChoice,
-    NonProjectiveOption,
-    RootsChoice,
-    RootsOption,
-)
+from dtg.cli.options import JsonOption, NonProjectiveOption, RootsOption
 from dtg.errors import InputError
 from dtg.io.pictures import check_picture_path
 from dtg.trees import DependencyTree, TreebankReport, projectivize, read_conllu
+from dtg.trees.conllu import Roots
+from dtg.trees.treebank import NonProjective
 
 if TYPE_CHECKING:
     from dtg.families import ArcRepresentation
@@ -44,14 +40,14 @@ def inspect(
         str, typer.Option(help="What arc rows read: word+arc, arc, or word (the head).")
     ] = "word+arc",
     split_at: Annotated[
-        str | None, typer.Option(help='Words are given in pieces, with this mark between them: "differ|ence".')
+        str | None, typer.Option(help='Words are given in subwords, with this mark between them: "differ|ence".')
     ] = None,
     draw: Annotated[
         list[Path] | None, typer.Option(help="Draw the attention mask into this file (.svg, .png, .pdf); repeatable.")
     ] = None,
     as_json: JsonOption = False,
-    nonprojective: NonProjectiveOption = NonProjectiveChoice.lift,
-    roots: RootsOption = RootsChoice.error,
+    nonprojective: NonProjectiveOption = "lift",
+    roots: RootsOption = "error",
     ascii_only: Annotated[bool, typer.Option("--ascii", help="Draw the tree with ASCII characters only.")] = False,
 ) -> None:
     """Show what a model family reads, attends to and predicts for a sentence, row by row.
@@ -70,7 +66,7 @@ def inspect(
         tree, pieces = numbered(conllu, sentence, roots), None
     for path in draw or []:
         check_picture_path(path)
-    reading = read(mended(tree, nonprojective), pieces, family, arc_representation)
+    reading = read(lifted(tree, nonprojective), pieces, family, arc_representation)
     if as_json:
         typer.echo(json.dumps(reading.as_dict(), ensure_ascii=False))
     else:
@@ -104,10 +100,10 @@ def typed(text: str | None, heads: str | None, split_at: str | None) -> tuple[De
     return tree, pieces
 
 
-def numbered(path: Path, number: int, roots: RootsChoice) -> DependencyTree:
+def numbered(path: Path, number: int, roots: Roots) -> DependencyTree:
     """One sentence of a treebank, by its place in the file; others may be invalid, this one must not be."""
     report = TreebankReport()
-    for tree in read_conllu(path, roots=roots.policy, skip_invalid=True, report=report):
+    for tree in read_conllu(path, roots=roots, skip_invalid=True, report=report):
         assert tree.source is not None
         if tree.source.sentence == number:
             return tree
@@ -119,9 +115,9 @@ def numbered(path: Path, number: int, roots: RootsChoice) -> DependencyTree:
     raise InputError(f"{path} has {report.sentences + len(report.skipped)} sentences; number {number} was asked for.")
 
 
-def mended(tree: DependencyTree, choice: NonProjectiveChoice) -> DependencyTree:
+def lifted(tree: DependencyTree, choice: NonProjective) -> DependencyTree:
     """The tree with crossing arcs lifted, which is said, unless the user wants to be stopped."""
-    if tree.is_projective or choice is not NonProjectiveChoice.lift:
+    if tree.is_projective or choice != "lift":
         return tree  # a family that needs a projective tree raises
     projective = projectivize(tree)
     changes = [

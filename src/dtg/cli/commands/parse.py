@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from dtg import __version__, pretrained
-from dtg.cli.parse_wanted import Wanted
-from dtg.cli.table_options import DeviceOption, OverwriteOption, ResumeOption, TokenizedOption
-from dtg.cli.tables import RESUME, Content, Result, Work, check_device, existing_of, grow
+from dtg.cli.options import (
+    BEAM,
+    BeamOption,
+    DeviceOption,
+    DrawOption,
+    LimitOption,
+    ModelOption,
+    OverwriteOption,
+    ParserOption,
+    ResumeOption,
+    SeedOption,
+    TokenizedOption,
+    TreesOutOption,
+    WordBeamOption,
+    note_renamed,
+)
+from dtg.cli.tables import Destination
+from dtg.cli.trees import (
+    ModelTrees,
+    ParserTrees,
+    TreeSelection,
+    check_draw,
+    draw_parsed,
+    model_sidecar,
+    parser_sidecar,
+    write_parsed,
+)
 from dtg.errors import InputError
-from dtg.io.messages import pluralize
 
-if TYPE_CHECKING:
-    from dtg.parser import BiaffineParser, ParsedTree
-    from dtg.tables.columns import Row
-    from dtg.tables.files import Existing
-    from dtg.tables.items import Item
-    from dtg.tables.sidecar import Sidecar
-    from dtg.tables.unparsed import UnparsedSentence
-
-TREEBANK = (".conllu", ".conll")
 SourceArgument = Annotated[
     str,
     typer.Argument(
         help="A sentence, a file of them (one a line; - for stdin), or .conllu.", metavar="TEXT|FILE|CONLLU"
-    ),
-]
-TreesOutOption = Annotated[Path | None, typer.Option(help="Write to a file; printed otherwise.", metavar="FILE.conllu")]
-ParserOption = Annotated[
-    Path | None,
-    typer.Option(
-        help=f"A trained parser: its folder, such as RUN/best, or a name. [default: {pretrained.PARSER}]",
-        metavar="DIR|NAME",
     ),
 ]
 
@@ -44,122 +46,63 @@ ParserOption = Annotated[
 def parse(
     source: SourceArgument,
     parser: ParserOption = None,
-    nbest: Annotated[int | None, typer.Option(min=1, help="The so many best trees of each sentence.")] = None,
-    sample: Annotated[int | None, typer.Option(min=1, help="So many trees of each sentence, drawn at random.")] = None,
+    by: Annotated[
+        Literal["parser", "model"],
+        typer.Option(help="Trees of a parser, or the best of a language model's own search."),
+    ] = "parser",
+    model: ModelOption = None,
+    beam: BeamOption = BEAM,
+    word_beam: WordBeamOption = None,
+    nbest: Annotated[
+        int | None, typer.Option(min=1, help="Number of best trees per sentence (n-best list).", metavar="K")
+    ] = None,
+    sample_trees: Annotated[
+        int | None, typer.Option(min=1, help="Number of trees drawn at random per sentence.", metavar="K")
+    ] = None,
+    sample: Annotated[int | None, typer.Option(min=1, hidden=True)] = None,
     without_replacement: Annotated[
         bool, typer.Option("--without-replacement", help="Draw no tree of a sentence twice.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="For --sample: the same seed draws the same trees.")] = 0,
+    seed: SeedOption = 0,
+    draw: DrawOption = None,
     out: TreesOutOption = None,
     tokenized: TokenizedOption = False,
+    limit: LimitOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = "auto",
 ) -> None:
-    """Parse sentences; what comes out is CoNLL-U, with the probability of each tree (# prob).
+    """Parse sentences. The output is CoNLL-U, with the probability of each tree (# prob) and arc (Confidence in MISC).
 
-    dtg parse "The dog barks."
+    dtg parse "The dog barks." --draw
 
     dtg parse corpus.txt --parser runs/parser/best --out corpus.conllu
 
-    dtg parse corpus.txt --parser runs/parser/best --sample 300 --without-replacement --out proposals.conllu
+    dtg parse corpus.txt --sample-trees 300 --without-replacement --out proposals.conllu
 
     In a list, the trees of a sentence follow each other and have the same sent_id; # tree numbers them.
     """
-    wanted = Wanted(nbest, sample, without_replacement, seed)
-    existing = checked_out(out, resume=resume, overwrite=overwrite)
-    from dtg.cli.sentences import Given
+    if sample is not None:
+        note_renamed("--sample", "--sample-trees")
+    if (by == "model" and parser is not None) or (by == "parser" and model is not None):
+        raise InputError("--parser is for --by parser, and --model for --by model.")
+    selection = TreeSelection(nbest, sample_trees or sample, without_replacement, seed)
+    to = Destination.of_trees(out, resume=resume, overwrite=overwrite)
+    check_draw(draw or [], out)
+    from dtg.cli.loading import load_models, load_parser, parser_folder
+    from dtg.cli.sentences import UnparsedInput
 
-    given = Given.of(source, tokenized=tokenized)
-    folder = parser_folder(parser)
-    found = load_parser(folder, device)
-    sidecar = settings(given.name, folder, wanted, tokenized, device)
-    write(given.items, found, wanted, out, existing, sidecar, given.size)
+    given = UnparsedInput.of(source, tokenized=tokenized, limit=limit)
+    options = {**selection.settings, "tokenized": tokenized, "limit": limit}
+    trees: ParserTrees | ModelTrees
+    if by == "model":
+        trees = ModelTrees(load_models(None if model is None else [model], device)[0], selection, beam, word_beam)
+        sidecar = model_sidecar(given.name, trees, options)
+    else:
+        trees = ParserTrees(load_parser(parser_folder(parser), device), selection)
+        sidecar = parser_sidecar(given.name, parser_folder(parser), options, str(trees.parser.device))
+    if draw:
+        draw_parsed(given.items(trees.language), trees, draw)
+    else:
+        write_parsed(given.items(trees.language), given.size, trees, to, sidecar)
     given.tell_empty()
-
-
-def is_treebank(source: str) -> bool:
-    """Whether the argument names a CoNLL-U file."""
-    name = Path(source.removesuffix(".gz"))
-    return name.suffix.lower() in TREEBANK and len(source.split()) == 1
-
-
-def checked_out(out: Path | None, *, resume: bool, overwrite: bool) -> Existing:
-    """What is to happen to a file that is there; mistakes are said before a parser is loaded."""
-    from dtg.tables.files import check_can_write
-
-    existing = existing_of(out, "file", "a file", resume=resume, overwrite=overwrite)
-    if out is None:
-        return existing
-    if out.suffix == ".gz":
-        raise InputError(
-            f"cannot write {out}: a compressed file cannot be gone on with. Leave .gz off, and compress it later."
-        )
-    check_can_write(out, "jsonl", existing)
-    return existing
-
-
-def settings(source: str, parser: Path, wanted: Wanted, tokenized: bool, device: str) -> Sidecar:
-    """What decides the output, for the file beside it."""
-    from dtg.parser.saving import parser_hash
-    from dtg.tables.sidecar import Sidecar
-
-    content = {
-        "command": "parse",
-        "dtg": __version__,
-        **wanted.settings,
-        "tokenized": tokenized,
-        "parser_sha256": parser_hash(parser),
-        "device": device,
-    }
-    return Sidecar.begin(content, {"parser": str(parser), "input": source}, ())
-
-
-def write(
-    items: Iterator[Item[UnparsedSentence]],
-    parser: BiaffineParser,
-    wanted: Wanted,
-    out: Path | None,
-    existing: Existing,
-    sidecar: Sidecar,
-    size: int | None = None,
-    to_go_on: str = RESUME,
-) -> None:
-    """Parse group by group, show how far it is, and say what was written."""
-    from dtg.tables.unparsed import parsed_conllu
-
-    def rows(item: Item[UnparsedSentence], found: list[ParsedTree]) -> list[Row]:
-        ranks = range(1, len(found) + 1) if wanted.is_list else [None]
-        return [
-            (parsed_conllu(item.content, parsed.tree, parsed.log_probability, rank),)
-            for rank, parsed in zip(ranks, found, strict=True)
-        ]
-
-    work = Work(items, size, lambda some: wanted.find(parser, some), rows, (), wanted.group)
-    write_trees(work, out, existing, sidecar, to_go_on)
-
-
-def write_trees(
-    work: Work[Content, Result], out: Path | None, existing: Existing, sidecar: Sidecar, to_go_on: str = RESUME
-) -> None:
-    """Rows that are trees, to a file or the standard output; and what was written. Interrupted, how to go on."""
-    from dtg.tables.tree_files import TreeFile, TreeStream
-
-    table = TreeStream(sys.stdout.buffer) if out is None else TreeFile.open(out, "jsonl", (), sidecar, existing)
-    grow(table, work, out, shown=out is not None, to_go_on=to_go_on)
-    if out is not None:
-        trees, sentences = pluralize(table.progress.rows, "tree"), pluralize(table.progress.sentences, "sentence")
-        typer.echo(f"dtg: {out} has {trees} of {sentences}; {out.name}.meta.json says how they were made.", err=True)
-
-
-def parser_folder(name: Path | None) -> Path:
-    """The folder that --parser names; without it, that of the bundled parser."""
-    return pretrained.find(name or pretrained.PARSER)
-
-
-def load_parser(folder: Path, device: str) -> BiaffineParser:
-    """The parser in a folder, on the device named."""
-    import dtg
-
-    check_device(device)
-    return dtg.load_parser(folder, device)

@@ -1,4 +1,4 @@
-"""`dtg prepare`: treebanks and text to a corpus that models are trained on."""
+"""`dtg prepare`: treebanks and plain text as a corpus that models are trained on."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from dtg.cli.commands.parse import ParserOption, parser_folder
 from dtg.cli.commands.train_parser import HELD_OUT
 from dtg.cli.interrupts import interruptible
 from dtg.cli.options import (
-    NonProjectiveChoice,
+    DeviceOption,
+    LanguageOption,
     NonProjectiveOption,
-    RootsChoice,
+    ParagraphsOption,
+    ParserOption,
     RootsOption,
     SkipInvalidOption,
-    list_skipped,
-    with_progress,
+    TokenizedOption,
 )
-from dtg.cli.prepare_text import TextParsing, check_text, is_text
-from dtg.cli.table_options import DeviceOption, TokenizedOption
+from dtg.cli.training import language_of
 from dtg.errors import InputError
 from dtg.trees import SkippedSentence
 
@@ -71,23 +70,22 @@ def prepare(
         list[Path] | None, typer.Option(help=f"What to look at once, at the end: {SOME}.", metavar="FILE...")
     ] = None,
     parser: ParserOption = None,
+    language: LanguageOption = None,
     tokenized: TokenizedOption = False,
-    paragraphs: Annotated[
-        bool, typer.Option("--paragraphs", help="The text has a paragraph on each line: split it into sentences.")
-    ] = False,
+    paragraphs: ParagraphsOption = False,
     longest: Annotated[
         int, typer.Option(min=1, help="Leave out longer sentences of text; they are counted and listed.")
     ] = 150,
     vocabulary: Annotated[
-        int, typer.Option(min=1, help="How many pieces the tokenizer may have; it has fewer if the text is small.")
+        int, typer.Option(min=1, help="Subwords of the tokenizer; fewer if the text is small.")
     ] = 8192,
     tokenizer: Annotated[
         Path | None, typer.Option(help="Use this SentencePiece model instead of training one.", metavar="FILE.model")
     ] = None,
-    nonprojective: NonProjectiveOption = NonProjectiveChoice.lift,
-    roots: RootsOption = RootsChoice.error,
+    nonprojective: NonProjectiveOption = "lift",
+    roots: RootsOption = "error",
     skip_invalid: SkipInvalidOption = False,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = "auto",
 ) -> None:
     """Train a tokenizer, encode treebanks and text, and write all as a folder for dtg train.
 
@@ -96,10 +94,13 @@ def prepare(
     dtg prepare --text corpus.txt --dev en_ewt-ud-dev.conllu --out corpus
 
     Text has a sentence on each line, and an empty line after each document. It gets its trees from the parser; they are
-    kept in DIR.parsed. Run again on the same files with the same options, the command goes on where it was interrupted,
+    kept in DIR.parsed. Run again on the same files with the same options, the command resumes where it was interrupted,
     or finds its work done. docs/text.md describes the folder.
     """
-    from dtg.tables.plain_text import TextReading
+    from dtg.cli.loading import parser_folder
+    from dtg.cli.progress import with_progress
+    from dtg.cli.training_text import TextParsing, check_text, is_text
+    from dtg.tables.plain_text import LONGEST, TextReading
     from dtg.text import TreebankReading, prepare_corpus
 
     check_text(text or [])
@@ -108,10 +109,11 @@ def prepare(
     texts = {split: [path for path in files if is_text(path)] for split, files in given.items()}
     texts["train"] += text or []
     texts = {split: files for split, files in texts.items() if files}
-    reading = TreebankReading(nonprojective.policy, roots.policy, skip_invalid)
-    of_text = TextReading(tokenized, paragraphs, longest)
-    if not texts and (parser is not None or of_text != TextReading()):
+    reading = TreebankReading(nonprojective, roots, skip_invalid)
+    if not texts and (parser is not None or (tokenized, paragraphs, longest) != (False, False, LONGEST)):
         raise InputError("--parser, --tokenized, --paragraphs and --longest are about text, and none is given.")
+    spoken = language_of(language, treebanks["train"])
+    of_text = TextReading(tokenized, paragraphs, longest, spoken)
     parsing = TextParsing(texts, out, of_text, parser_folder(parser), device, holds_out=not dev and "train" in texts)
     with interruptible():
         prepared = prepare_corpus(
@@ -121,6 +123,7 @@ def prepare(
             tokenizer=tokenizer,
             reading=reading,
             text=parsing.plain_text() if texts else None,
+            language=spoken,
             progress=with_progress,
         )
     if prepared.was_there:
@@ -130,6 +133,8 @@ def prepare(
 
 def show(corpus: Corpus) -> None:
     """What is in the corpus on the output stream; what was changed or left out on the error stream."""
+    from dtg.cli.progress import list_skipped
+
     for name, split in corpus.manifest["splits"].items():
         counts = split["counts"]
         typer.echo(
@@ -163,7 +168,7 @@ def tokenizer_notes(corpus: Corpus) -> list[str]:
         return []
     notes = []
     if corpus.tokenizer.size < training["requested_size"]:
-        notes.append(f"{training['requested_size']:,} pieces were asked for, but the text is too small for so many")
+        notes.append(f"{training['requested_size']:,} pieces were asked for, but the text is too small for that")
     if training["sampled_words"] < training["words"]:
         notes.append(f"trained on an even sample of {training['sampled_words']:,} of {training['words']:,} words")
     if training["rare_words_let_go"]:

@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dtg.cli.options import (
-    NonProjectiveChoice,
-    NonProjectiveOption,
-    RootsChoice,
-    RootsOption,
-    SkipInvalidOption,
-    tell,
-)
-from dtg.cli.table_options import (
-    BaseChoice,
+    BEAM,
     BaseOption,
     BeamOption,
     DeviceOption,
     FormatOption,
+    LimitOption,
     ModelOption,
+    NonProjectiveOption,
     OutOption,
     OverwriteOption,
     ResumeOption,
+    RootsOption,
+    SkipInvalidOption,
     TokenizedOption,
     WordBeamOption,
 )
-from dtg.cli.tables import Content, Destination, Result, Run, Search, Work, write_table
+from dtg.cli.tables import Content, Destination, Result, Search, Work, write_table
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
+from dtg.tables.columns import UNITS, Base
 from dtg.trees import DependencyTree, TreebankReport, read_treebank
 
 if TYPE_CHECKING:
+    from dtg.cli.loading import NamedModel
     from dtg.scoring.surprisal import SentenceSurprisal
     from dtg.tables.columns import Row
     from dtg.tables.items import Item, Lines
+    from dtg.tables.sidecar import Sidecar
+    from dtg.text.sentence import Sentence
 
 TREES = 256  # scored at a time
 
@@ -48,18 +50,19 @@ def score(
         str | None, typer.Option(help="Sentences to score, one on each line; - reads stdin.", metavar="FILE")
     ] = None,
     model: ModelOption = None,
-    beam: BeamOption = 300,
+    beam: BeamOption = BEAM,
     word_beam: WordBeamOption = None,
     out: OutOption = None,
     format: FormatOption = None,
-    base: BaseOption = BaseChoice.bits,
+    base: BaseOption = "2",
     tokenized: TokenizedOption = False,
-    nonprojective: NonProjectiveOption = NonProjectiveChoice.lift,
-    roots: RootsOption = RootsChoice.error,
+    nonprojective: NonProjectiveOption = "lift",
+    roots: RootsOption = "error",
     skip_invalid: SkipInvalidOption = False,
+    limit: LimitOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = "auto",
 ) -> None:
     """The log-probability of each tree, log p(words, tree), or of each sentence, log p(words).
 
@@ -74,69 +77,98 @@ def score(
     if conllu is not None and tokenized:
         raise InputError("--tokenized is about plain text; the words of --conllu FILE are split already.")
     to = Destination.of(out, format, resume=resume, overwrite=overwrite)
-    if conllu is not None:
-        report = TreebankReport()
-        policies = {"nonprojective": nonprojective.value, "roots": roots.value, "skip_invalid": skip_invalid}
-        trees = read_treebank(
-            [conllu], nonprojective=nonprojective.policy, roots=roots.policy, skip_invalid=skip_invalid, report=report
-        )
-        score_trees(trees, Run.of(model, device, base, to), conllu, policies)
-        tell(report)
-        return
-    assert text is not None
+    from dtg.cli.loading import load_models
+    from dtg.cli.progress import show_changes
     from dtg.cli.sentences import lines_of, tell_empty
 
-    lines = lines_of(text)
-    score_lines(lines, Run.of(model, device, base, to), Search(beam, word_beam, tokenized))
-    tell_empty(lines)
+    names = None if model is None else [model]
+    if conllu is not None:
+        report = TreebankReport()
+        reading: dict[str, Any] = {"nonprojective": nonprojective, "roots": roots, "skip_invalid": skip_invalid}
+        trees = read_treebank([conllu], **reading, report=report)
+        scores = Scores(load_models(names, device)[0], base, limit)
+        scores.write(scores.of_trees(trees), to, "score --conllu", reading, str(conllu))
+        show_changes(report)
+    elif text is not None:
+        lines, search = lines_of(text), Search(beam, word_beam, tokenized)
+        scores = Scores(load_models(names, device)[0], base, limit)
+        scores.write(scores.of_sentences(lines, search), to, "score --text", search.settings, lines.name)
+        tell_empty(lines)
 
 
-def score_trees(trees: Iterable[DependencyTree], run: Run, path: Path, policies: dict[str, Any]) -> None:
-    """log p(words, tree) of each tree."""
-    from dtg.scoring.columns import TREE_COLUMNS, tree_row
-    from dtg.tables.items import tree_items
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """A model, and the unit of its log-probabilities."""
 
-    def compute(items: Iterable[Item[DependencyTree]]) -> list[float]:
-        return run.model.score([item.content for item in items])
+    model: NamedModel
+    base: Base
+    limit: int | None
 
-    def rows(item: Item[DependencyTree], log_probability: float) -> list[Row]:
-        return [tree_row(item.content, item.sentence_id, log_probability, run.base.base)]
+    def of_trees(self, trees: Iterable[DependencyTree]) -> Work[DependencyTree, float]:
+        """log p(words, tree) of each tree."""
+        from dtg.scoring.columns import TREE_COLUMNS, tree_row
+        from dtg.tables.items import tree_items
 
-    work = Work(tree_items(trees), None, compute, rows, TREE_COLUMNS, TREES)
-    if run.to.is_for_people:
-        show(work, f"{run.base.log} p(words, tree)")
-    else:
-        write_table(work, run.to, lambda: run.sidecar("score --conllu", policies, str(path), TREE_COLUMNS))
+        def compute(items: Iterable[Item[DependencyTree]]) -> list[float]:
+            return self.model.model.score([item.content for item in items])
 
+        def rows(item: Item[DependencyTree], log_probability: float) -> list[Row]:
+            return [tree_row(item.content, item.sentence_id, log_probability, self.base)]
 
-def score_lines(lines: Lines, run: Run, search: Search) -> None:
-    """log p(words) of each line."""
-    from dtg.scoring.columns import TEXT_COLUMNS, text_row
+        return Work(tree_items(islice(trees, self.limit)), None, compute, rows, TREE_COLUMNS, TREES)
 
-    def compute(items: Iterator[Item[str]]) -> Iterator[SentenceSurprisal]:
-        return search.surprisals(run.model, items)
+    def of_sentences(self, lines: Lines, search: Search) -> Work[str | Sentence, SentenceSurprisal]:
+        """log p(words) of each line."""
+        from dtg.scoring.columns import TEXT_COLUMNS, text_row
+        from dtg.tables.records import limited
 
-    def rows(item: Item[str], result: SentenceSurprisal) -> list[Row]:
-        return [text_row(result.sentence, item.sentence_id, result.log_probability, run.known, run.base.base)]
+        def compute(items: Iterator[Item[str | Sentence]]) -> Iterator[SentenceSurprisal]:
+            return search.surprisals(self.model.model, items)
 
-    work = Work(lines, lines.size, compute, rows, TEXT_COLUMNS, search.together(lines))
-    if run.to.is_for_people:
-        known = "" if run.known == "exact" else f" by beam {search.beam}"
-        show(work, f"{run.base.log} p(words), {run.known}{known}")
-    else:
-        write_table(work, run.to, lambda: run.sidecar("score --text", search.settings, lines.name, TEXT_COLUMNS))
+        def rows(item: Item[str | Sentence], result: SentenceSurprisal) -> list[Row]:
+            return [text_row(result.sentence, item.sentence_id, result.log_probability, self.model.known, self.base)]
+
+        items = limited(lines, self.limit)
+        return Work(items, lines.size, compute, rows, TEXT_COLUMNS, search.group_size(lines))
+
+    def write(
+        self, work: Work[Content, Result], to: Destination, command: str, options: Mapping[str, Any], source: str
+    ) -> None:
+        """The table to a file, or for people."""
+        from dtg.cli.surprisal_table import LOGARITHMS
+
+        if not to.is_for_people:
+            write_table(work, to, lambda: self.sidecar(command, {**options, "limit": self.limit}, source, work, to))
+            return
+        known = "" if "beam" not in options else f", {self.model.known}"
+        known += f" by beam {options['beam']}" if known and self.model.known != "exact" else ""
+        show(work, f"{LOGARITHMS[self.base]} p(words{'' if known else ', tree'}){known}")
+
+    def sidecar(
+        self, command: str, options: Mapping[str, Any], source: str, work: Work[Content, Result], to: Destination
+    ) -> Sidecar:
+        """What is to be known about the table besides its rows."""
+        from dtg.cli.loading import provenance
+
+        settings = {
+            "unit": UNITS[self.base],
+            **options,
+            "format": to.format,
+            "family": self.model.model.config.family,
+            "model_sha256": self.model.sha256,
+            "device": str(self.model.model.device),
+        }
+        return provenance(command, settings, {"model": str(self.model.folder), "input": source}, work.columns)
 
 
 def show(work: Work[Content, Result], what: str) -> None:
     """A line for each sentence as it comes, and their sum."""
     from dtg.cli.surprisal_table import printable
-    from dtg.tables.filling import groups, paired
 
     names = [column.name for column in work.columns]
     sentences, words, total = 0, 0, 0.0
     typer.echo(f"{what}\n\nsentence  words       log p")
-    pairs = (pair for some in groups(work.items, work.group) for pair in paired(some, work.compute))
-    for values in (row for item, result in pairs for row in work.rows(item, result)):
+    for values in (row for item, result in work.results() for row in work.rows(item, result)):
         row: dict[str, Any] = dict(zip(names, values, strict=True))
         sentences, words, total = sentences + 1, words + row["words"], total + row["log_probability"]
         label = printable(row.get("text") or row.get("sent_id") or "")

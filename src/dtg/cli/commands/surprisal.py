@@ -1,128 +1,121 @@
-"""`dtg surprisal`: a number for each word of a text."""
+"""`dtg surprisal`: the surprisal of each word of a text, a file, or a column of a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from enum import StrEnum
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.console import Console
 
-from dtg.cli.table_options import (
-    BaseChoice,
+from dtg.cli.options import (
+    BEAM,
     BaseOption,
     BeamOption,
     DeviceOption,
     FormatOption,
-    ModelOption,
+    LimitOption,
+    ModelsOption,
     OutOption,
     OverwriteOption,
+    ParagraphsOption,
     ResumeOption,
     TokenizedOption,
     WordBeamOption,
+    note_renamed,
 )
-from dtg.cli.tables import Destination, Run, Search, Work, write_table
+from dtg.cli.tables import Destination, Search, write_table
 
 if TYPE_CHECKING:
-    from dtg.scoring.columns import Per
-    from dtg.scoring.surprisal import SentenceSurprisal
-    from dtg.tables.columns import Row
-    from dtg.tables.items import Item
+    from dtg.tables.items import Sentences
 
-
-class PerChoice(StrEnum):
-    word = "word"
-    whitespace = "whitespace"
-
-    @property
-    def per(self) -> Per:
-        return self.value
+Per = Literal["word", "whitespace"]
+ADVICE = "If it is running text, pass --paragraphs; searching sentences this long is slow."
 
 
 def surprisal(
     source: Annotated[
-        str, typer.Argument(metavar="TEXT | FILE | -", help="A sentence; a file with one on each line; - reads stdin.")
+        str,
+        typer.Argument(
+            metavar="TEXT|FILE|-", help="A sentence; a file with one on each line, or a table; - reads stdin."
+        ),
     ],
-    model: ModelOption = None,
-    beam: BeamOption = 300,
+    model: ModelsOption = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            help="FILE is a table (.csv, .tsv, .jsonl, .parquet), and this column has the sentences; the others are "
+            "repeated beside each word.",
+            metavar="NAME",
+        ),
+    ] = None,
+    paragraphs: ParagraphsOption = False,
+    beam: BeamOption = BEAM,
     word_beam: WordBeamOption = None,
     out: OutOption = None,
     format: FormatOption = None,
-    base: BaseOption = BaseChoice.bits,
+    base: BaseOption = "2",
     per: Annotated[
-        PerChoice, typer.Option(help="A row for each word, or for what stands between spaces (sums over its words).")
-    ] = PerChoice.word,
+        Per, typer.Option(help="A row for each word, or for each whitespace-separated word (sums over its words).")
+    ] = "word",
     end: Annotated[bool, typer.Option("--end", help="A row for <END>, the end of each sentence, too.")] = False,
     tokenized: TokenizedOption = False,
-    text: Annotated[
-        bool, typer.Option("--text", help="The argument is a sentence, even if a file has that name.")
+    literal: Annotated[
+        bool, typer.Option("--literal", help="The argument is a sentence, even if it looks like the name of a file.")
     ] = False,
+    text: Annotated[bool, typer.Option("--text", hidden=True)] = False,
     draw: Annotated[
         list[Path] | None, typer.Option(help="Draw the sentence's surprisals: .svg, .png or .pdf.", metavar="FILE")
     ] = None,
+    limit: LimitOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = "auto",
 ) -> None:
-    """How surprising each word is: -log p(word | words before it), in bits, and what goes with it.
+    """Surprisal of each word: -log p(word | words before it), in bits, and what goes with it.
 
     dtg surprisal "The dog barks." --model run/best --draw dog.svg
 
-    dtg surprisal items.txt --model run/best --out items.csv
+    dtg surprisal items.txt --model run/best --model txl-mini --out items.csv
+
+    dtg surprisal stimuli.csv --column sentence --out words.csv
 
     docs/surprisal.md describes the columns, and how to read them into R.
     """
-    from dtg.cli.sentences import tell_empty, text_or_file
-    from dtg.cli.surprisal_table import show
-    from dtg.scoring.columns import SURPRISAL_COLUMNS, surprisal_rows
-    from dtg.tables.filling import groups, paired
-    from dtg.tables.items import OneText
+    if text:
+        note_renamed("--text", "--literal")
+    from dtg.cli.loading import load_models
+    from dtg.cli.sentences import LengthWarning, stimuli, tell_empty
+    from dtg.cli.surprisal_table import SurprisalTable
 
-    items = text_or_file(source, is_text=text)
+    sentences = stimuli(source, literal=literal or text, column=column, paragraphs=paragraphs, tokenized=tokenized)
     to = Destination.of(out, format, resume=resume, overwrite=overwrite)
-    check_draw(draw or [], one_sentence=isinstance(items, OneText) and to.is_for_people)
-    run, search = Run.of(model, device, base, to), Search(beam, word_beam, tokenized)
-
-    def compute(items: Iterator[Item[str]]) -> Iterator[SentenceSurprisal]:
-        return search.surprisals(run.model, items)
-
-    def rows(item: Item[str], result: SentenceSurprisal) -> list[Row]:
-        return surprisal_rows(result, item.sentence_id, base=base.base, per=per.per, end=end)
-
+    check_draw(draw or [], sentences, to)
+    table = SurprisalTable(
+        load_models(model, device),
+        sentences,
+        Search(beam, word_beam, tokenized),
+        base,
+        per,
+        end,
+        LengthWarning(sentences.unit, "" if paragraphs else ADVICE),
+        {"column": column, "paragraphs": paragraphs or None, "limit": limit},
+    )
     if to.is_for_people:
-        known, console = "exact" if run.known == "exact" else f"{run.known} by beam {beam}", Console(highlight=False)
-        for item, result in (pair for some in groups(items, search.together(items)) for pair in paired(some, compute)):
-            title = None if isinstance(items, OneText) else f"sentence {item.sentence_id}"
-            show(console, result, base, per.per, end=end, known=known, title=title)
-            draw_rows(draw or [], rows(item, result), run.model.config.family, base)
+        table.show(draw or [])
     else:
-        options = {**search.settings, "per": per.value, "end": end}
-        work = Work(items, items.size, compute, rows, SURPRISAL_COLUMNS, search.together(items))
-        write_table(work, to, lambda: run.sidecar("surprisal", options, items.name, SURPRISAL_COLUMNS))
-    tell_empty(items)
+        write_table(table.work(), to, lambda: table.sidecar(to))
+    table.length_warning.end()
+    tell_empty(sentences)
 
 
-def check_draw(paths: Sequence[Path], *, one_sentence: bool) -> None:
+def check_draw(paths: Sequence[Path], sentences: Sentences, to: Destination) -> None:
     """Raise, before anything is computed, if these pictures cannot be drawn."""
     from dtg.errors import InputError
     from dtg.io.pictures import check_picture_path
+    from dtg.tables.items import OneText
 
-    if paths and not one_sentence:
+    if paths and not (isinstance(sentences, OneText) and to.is_for_people):
         raise InputError("--draw is for one sentence: give it as the argument, without --out and --format.")
     for path in paths:
         check_picture_path(path)
-
-
-def draw_rows(paths: Sequence[Path], rows: Sequence[Row], family: str, base: BaseChoice) -> None:
-    """A bar for each row of the table."""
-    from dtg.scoring.columns import SURPRISAL_COLUMNS
-    from dtg.scoring.picture import draw_surprisals
-
-    names = [column.name for column in SURPRISAL_COLUMNS]
-    words = [str(row[names.index("word")]) for row in rows]
-    surprisals = [float(row[names.index("surprisal")] or 0) for row in rows]
-    for path in paths:
-        draw_surprisals(path, words, {family: surprisals}, base.unit)
-        typer.echo(f"dtg: drew {path}.", err=True)

@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dtg.cli.commands.train import (
-    Device,
+from dtg.cli.options import (
+    LanguageOption,
     MaxMinutesOption,
-    Precision,
+    NonProjectiveOption,
     PrecisionOption,
     ResumeRunOption,
-    ThreadsOption,
-    TrainingDeviceOption,
-    leave_processes,
-    read_config,
-    tell_finished,
-)
-from dtg.cli.options import (
-    NonProjectiveChoice,
-    NonProjectiveOption,
-    RootsChoice,
     RootsOption,
     SkipInvalidOption,
-    tell,
-    with_progress,
+    ThreadsOption,
+    TrainingDeviceOption,
 )
+from dtg.cli.training import Tables, TrainingRun, language_of, read_config
 from dtg.errors import InputError
 from dtg.trees import DependencyTree, TreebankReport, read_treebank
 
 if TYPE_CHECKING:
-    from dtg.parser.config import Tables
     from dtg.training import Outcome
 
-HELD_OUT = 20  # without --dev, one of so many training sentences
+HELD_OUT = 20  # without --dev, one of this many training sentences is held out
 
 
 def train_parser(
@@ -43,9 +33,7 @@ def train_parser(
     out: Annotated[Path, typer.Option(help="The run's folder: checkpoints, log, curves, and the best parser.")],
     dev: Annotated[
         list[Path] | None,
-        typer.Option(
-            help=f"A treebank to choose the best by; without it, each {HELD_OUT}th sentence is kept for that."
-        ),
+        typer.Option(help=f"A treebank to choose the best by; without it, each {HELD_OUT}th sentence is held out."),
     ] = None,
     encoder: Annotated[
         str | None,
@@ -55,14 +43,18 @@ def train_parser(
             metavar="KIND|DIR|NAME",
         ),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="A configuration file; see configs/parser.toml.")] = None,
-    nonprojective: NonProjectiveOption = NonProjectiveChoice.lift,
-    roots: RootsOption = RootsChoice.error,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="A configuration file, or the name of one that comes with dtg.", metavar="FILE|NAME"),
+    ] = None,
+    language: LanguageOption = None,
+    nonprojective: NonProjectiveOption = "lift",
+    roots: RootsOption = "error",
     skip_invalid: SkipInvalidOption = False,
     resume: ResumeRunOption = False,
     max_minutes: MaxMinutesOption = None,
-    precision: PrecisionOption = Precision.no,
-    device: TrainingDeviceOption = Device.auto,
+    precision: PrecisionOption = "no",
+    device: TrainingDeviceOption = "auto",
     threads: ThreadsOption = None,
 ) -> None:
     """Train a parser on treebanks; like every run, it can be interrupted and resumed to the same numbers.
@@ -79,27 +71,17 @@ def train_parser(
     if encoder is not None:
         tables = {**tables, "model": {**tables["model"], "encoder": encoder}}
     check_tables(tables)
-
-    def read(paths: list[Path], what: str) -> list[DependencyTree]:
-        report = TreebankReport()
-        trees = read_treebank(
-            paths, nonprojective=nonprojective.policy, roots=roots.policy, skip_invalid=skip_invalid, report=report
-        )
-        found = list(with_progress(trees, report, f"reading {what}"))
-        typer.echo(f"dtg: {what}: {report.lines()[0]}.", err=True)
-        tell(report)
-        return found
-
-    train = read(treebanks, "train")
+    if language is not None or "language" not in tables["model"]:
+        tables = {**tables, "model": {**tables["model"], "language": language_of(language, treebanks)}}
+    reading: dict[str, Any] = {"nonprojective": nonprojective, "roots": roots, "skip_invalid": skip_invalid}
+    train = read_split(treebanks, "train", reading)
     if dev:
-        held_out = read(dev, "dev")
+        held_out = read_split(dev, "dev", reading)
     else:
         train, held_out = hold_out(train)
-    outcome = run(tables, train, held_out, out, resume, max_minutes, (precision.value, False, device.value), threads)
-    if outcome.is_main:
-        say(outcome, out)
-    if outcome.finished is None and outcome.signal is not None:
-        raise typer.Exit(128 + outcome.signal)  # as a shell reports it: what was to follow should not
+    run = TrainingRun(out, resume, max_minutes, precision, device, threads)
+    outcome = train_model(run, tables, {"train": train, "dev": held_out})
+    run.end(outcome, "parser", "word", "The same command with --resume resumes it.")
 
 
 def check_tables(tables: Tables) -> None:
@@ -114,8 +96,19 @@ def check_tables(tables: Tables) -> None:
         Subwords.of(config.encoder)
 
 
+def read_split(paths: list[Path], name: str, reading: dict[str, Any]) -> list[DependencyTree]:
+    """The trees of some treebanks; what had to be changed is said."""
+    from dtg.cli.progress import show_changes, with_progress
+
+    report = TreebankReport()
+    trees = list(with_progress(read_treebank(paths, **reading, report=report), report, f"reading {name}"))
+    typer.echo(f"dtg: {name}: {report.lines()[0]}.", err=True)
+    show_changes(report)
+    return trees
+
+
 def hold_out(trees: list[DependencyTree]) -> tuple[list[DependencyTree], list[DependencyTree]]:
-    """Take each so many-th tree for dev."""
+    """Split off every HELD_OUT-th tree for dev."""
     dev = trees[HELD_OUT - 1 :: HELD_OUT]
     if not dev:
         raise InputError(
@@ -126,52 +119,15 @@ def hold_out(trees: list[DependencyTree]) -> tuple[list[DependencyTree], list[De
     return train, dev
 
 
-def run(
-    tables: Tables,
-    train: list[DependencyTree],
-    dev: list[DependencyTree],
-    out: Path,
-    resume: bool,
-    max_minutes: float | None,
-    machine: tuple[str, bool, str],
-    threads: int | None,
-) -> Outcome:
+def train_model(run: TrainingRun, tables: Tables, trees: dict[str, list[DependencyTree]]) -> Outcome:
     """Hand over to the library."""
-    import torch
-
-    from dtg.cli.parser_progress import ParserReporter
+    from dtg.cli.training_progress import ParserReporter
     from dtg.parser import BiaffineParser, ParserConfig
     from dtg.parser.data import ParserCorpus
-    from dtg.training import RuntimeOptions, TrainingConfig
-    from dtg.training import train as train_model
+    from dtg.training import TrainingConfig
 
-    if threads is not None:
-        torch.set_num_threads(threads)
+    run.set_threads()
     config, training = ParserConfig.from_dict(tables["model"]), TrainingConfig.from_dict(tables["training"])
-    corpus = ParserCorpus({"train": train, "dev": dev}, config)
+    corpus = ParserCorpus(trees, config)
     parser = BiaffineParser.create(config, corpus.tokenizer, training.seed)
-    with ParserReporter() as reporter:
-        outcome = train_model(
-            parser,
-            corpus,
-            training,
-            out,
-            model_table=config.to_dict(),
-            options=RuntimeOptions(*machine),
-            resume=resume,
-            max_minutes=max_minutes,
-            reporter=reporter,
-        )
-    leave_processes()
-    return outcome
-
-
-def say(outcome: Outcome, out: Path) -> None:
-    """How it ended, and what to do next."""
-    if outcome.finished is None:
-        typer.echo(
-            f"suspended after step {outcome.step:,} of {outcome.steps:,}. The same command with --resume goes on."
-        )
-        return
-    tell_finished(outcome, "word")
-    typer.echo(f"the parser is in {out / 'best'}")
+    return run.train(parser, corpus, training, config.to_dict(), ParserReporter())
