@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+Array = Any  # of float64
 Weights = dict[str, Array]
 
 
@@ -103,10 +102,16 @@ def pushdown_log_probabilities(
                 part = slice(h * size, (h + 1) * size)
                 scores = [
                     q[i][part]
-                    @ (kv[j][h, 0] + (w["position"] @ alternating_sinusoids(j - i, width))[part] + w["depth"][tape[i][j]])
+                    @ (
+                        kv[j][h, 0]
+                        + (w["position"] @ alternating_sinusoids(j - i, width))[part]
+                        + w["depth"][tape[i][j]]
+                    )
                     for j in range(i + 1)
                 ]
-                mixed.append(softmax(np.array(scores) / math.sqrt(size)) @ np.array([kv[j][h, 1] for j in range(i + 1)]))
+                mixed.append(
+                    softmax(np.array(scores) / math.sqrt(size)) @ np.array([kv[j][h, 1] for j in range(i + 1)])
+                )
             y = normalised(row + w["output"] @ np.concatenate(mixed), *w["norm1"])
             after.append(normalised(y + feed_forward(w, y, lambda z: np.maximum(z, 0)), *w["norm2"]))
         x = after
@@ -128,7 +133,8 @@ def pushdown_log_probabilities(
         ]
         keys.append(network("mlp_key", np.concatenate([query, e])))
         logits = [
-            query @ key + query @ (a["position"] @ alternating_sinusoids(j - (r + 1), width)) for j, key in enumerate(keys)
+            query @ key + query @ (a["position"] @ alternating_sinusoids(j - (r + 1), width))
+            for j, key in enumerate(keys)
         ]
         attached.append(log_softmax(np.array(logits)))
     return words, attached
@@ -139,7 +145,11 @@ NEVER = -1e9  # the bias of a token that the original does not have
 
 def shared_weights(layer: int, w: Weights) -> Weights:
     """What layers of both have: output projection, feed-forward, norms."""
-    names = {"attention.output.weight": "output", "feedforward.inner.weight": "ffn_in", "feedforward.outer.weight": "ffn_out"}
+    names = {
+        "attention.output.weight": "output",
+        "feedforward.inner.weight": "ffn_in",
+        "feedforward.outer.weight": "ffn_out",
+    }
     names |= {"feedforward.inner.bias": "ffn_in_bias", "feedforward.outer.bias": "ffn_out_bias"}
     found = {f"decoder.layers.{layer}.{ours}": w[theirs] for ours, theirs in names.items()}
     for ours, theirs in (("attention_norm", "norm1"), ("feedforward_norm", "norm2")):

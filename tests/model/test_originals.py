@@ -200,7 +200,9 @@ def test_pushdown_layers(number: int) -> None:
 
 def test_labels_of_the_worked_example() -> None:
     """Where tokens are attached, as the authors write it: the last token of the lowest constituent, or the token itself."""
-    ks = [k for operation, k in attach_moves(FIVE_TREES[1].binarize(), split_of(FIVE_TREES[1])) if operation == "ATTACH"]
+    ks = [
+        k for operation, k in attach_moves(FIVE_TREES[1].binarize(), split_of(FIVE_TREES[1])) if operation == "ATTACH"
+    ]
     stack, labels = list[int](), [0]
     for token, k in enumerate(ks, start=1):
         labels.append(stack[-k] if k else token)
@@ -217,7 +219,7 @@ def test_search_finds_as_many_derivations_as_the_original() -> None:
     pieces = [[ours.index(word)] for word in FIVE_TREES[1].words]
     counts = []
     for derivations in ("all", "canonical"):
-        state = LanguageModel(model).begin(10_000, word_beam=10_000, derivations=derivations)  # type: ignore[arg-type]
+        state = LanguageModel(model).begin(10_000, word_beam=10_000, derivations=derivations)
         for word in pieces:
             state = state.step_ids(word)
         counts.append(len(state.end().trees(None)))

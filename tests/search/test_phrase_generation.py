@@ -39,7 +39,7 @@ def model_of(family: str, *, head: str = "factored", seed: int = 0, **settings: 
     return LanguageModel(DecoderModel.create(config, tokenizer(), seed=seed).double().eval())
 
 
-def kind_of(family: str) -> type:
+def kind_of(family: str) -> Any:
     return KINDS.get(family, ConstituencyTree)
 
 
@@ -97,7 +97,9 @@ def test_at_the_limit_the_tree_closes(family: str) -> None:
 def test_few_words(family: str, max_words: int) -> None:
     """Where the last word allowed begins with a subword that is nothing but the mark of a beginning, it is continued."""
     model = model_of(family)
-    mark = next(piece for piece in range(tokenizer().size) if tokenizer().starts_word[piece] and not tokenizer().decode([piece]))
+    mark = next(
+        piece for piece in range(tokenizer().size) if tokenizer().starts_word[piece] and not tokenizer().decode([piece])
+    )
     with torch.no_grad():
         model.decoder_model.head.bias[mark] = 3.0  # type: ignore[index]
         model.decoder_model.head.outer.bias[0] = 5.0  # type: ignore[union-attr, operator]
@@ -110,7 +112,9 @@ def test_few_words(family: str, max_words: int) -> None:
 def test_marks_where_no_subword_may_wait() -> None:
     """With room for two constituents, a word that begins with a mark alone cannot come where both are taken."""
     model = model_of("pushdown", attach_limit=2)
-    mark = next(piece for piece in range(tokenizer().size) if tokenizer().starts_word[piece] and not tokenizer().decode([piece]))
+    mark = next(
+        piece for piece in range(tokenizer().size) if tokenizer().starts_word[piece] and not tokenizer().decode([piece])
+    )
     with torch.no_grad():
         model.decoder_model.head.bias[mark] = 3.0  # type: ignore[index]
         model.decoder_model.head.outer.bias[0] = 5.0  # type: ignore[union-attr, operator]
@@ -188,7 +192,7 @@ def test_trees_word_by_word(family: str) -> None:
 @pytest.mark.parametrize("family", PHRASE_FAMILIES)
 def test_saved_and_loaded(family: str, tmp_path: Path) -> None:
     """Everything that makes the model is in its folder, labels included."""
-    settings: dict[str, Any] = {
+    settings: Any = {
         "tg": {"activation": "gelu_tanh", "attention_output_bias": True, "tied_arc_rows": False},
         "plm": {"typed_closing": True},
         "plm-mask": {"view_heads": (1, 2, 1)},
@@ -214,7 +218,7 @@ def test_what_cannot_be_asked() -> None:
         model.score([arcs])
     with pytest.raises(InputError, match="top-down derives phrase-structure trees"):
         model.marginal(SENTENCE, proposal=[arcs])
-    with pytest.raises(InputError, match="labelled VP, which the model does not know. Known: S, NP"):
+    with pytest.raises(InputError, match=r"labelled VP, which the model does not know. Known: S, NP"):
         model.score([ConstituencyTree(SENTENCE, (("VP", 1, 3),))])  # type: ignore[arg-type]
     deep = ConstituencyTree(SENTENCE, (("S", 1, 3),) * 3)  # type: ignore[arg-type]
     with pytest.raises(TooFarError, match="3 that begin at one word; the limits are 3 and 2"):

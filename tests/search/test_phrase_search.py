@@ -118,7 +118,13 @@ def test_prefixes_and_sentences_equal_brute_force(family: str, head: str) -> Non
 @pytest.mark.parametrize("family", PHRASE_FAMILIES)
 def test_equal_to_enumeration(family: str) -> None:
     chance = random.Random(7)
-    for seed, words in ((0, 3), (1, 2), (2, 4 if family == "pushdown" else 3), (3, 1), (4, 5 if family == "pushdown" else 3)):
+    for seed, words in (
+        (0, 3),
+        (1, 2),
+        (2, 4 if family == "pushdown" else 3),
+        (3, 1),
+        (4, 5 if family == "pushdown" else 3),
+    ):
         constrained = bool(seed % 2)
         model = small(family, seed=seed, head=chance.choice(["factored", "joint"]))
         pieces = random_pieces(words, chance)
@@ -259,7 +265,9 @@ def test_probabilities_of_all_next_actions_sum_to_one(
     monkeypatch.setattr(expansion, "prospects", watched)
     for state in states(model, [[1], [2, 9, 10], [3]], constrained=constrained, **EVERYTHING)[1:]:
         state.end()
-    expected = {Operation.GEN, Operation.ATTACH} if family == "pushdown" else {Operation.GEN, Operation.NT, Operation.REDUCE}
+    expected = (
+        {Operation.GEN, Operation.ATTACH} if family == "pushdown" else {Operation.GEN, Operation.NT, Operation.REDUCE}
+    )
     assert set(reached) == {NOTHING, *expected}  # states after every kind of action were met
 
 
