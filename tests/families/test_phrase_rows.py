@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -144,7 +145,13 @@ def test_a_word_of_two_subwords_is_a_constituent_of_the_tape() -> None:
     tree = FIVE_TREES[3].binarize()
     assert tree.spans == ((1, 8), (2, 8), (2, 7), (3, 7), (3, 4), (5, 7), (6, 7))
     rows = made("pushdown").rows(tree, split_of(tree))
-    last = dict(zip(("<ROOT>", *(piece for word in split_of(tree) for piece in word)), rows[-1].views[0].channel or (), strict=True))
+    last = dict(
+        zip(
+            ("<ROOT>", *(piece for word in split_of(tree) for piece in word)),
+            rows[-1].views[0].channel or (),
+            strict=True,
+        )
+    )
     expected = {"<ROOT>": 0, "She": 1, "saw": 3, "the": 5, "girl": 5, "with": 5, "a": 6, "tele": 7, "scope": 7, ".": 2}
     assert last == expected
     # After `tele` alone nothing has changed; in TG both are children of the same phrase.
@@ -168,7 +175,7 @@ def test_the_five_trees(name: str) -> None:
 @pytest.mark.parametrize("name", PHRASE_FAMILIES)
 @pytest.mark.parametrize("typed", [True, False])
 def test_equal_to_the_twin_on_every_small_tree(name: str, typed: bool) -> None:
-    trees: list[ConstituencyTree] | list[BinaryTree]
+    trees: list[Any]
     if name == "pushdown":
         trees = [BinaryTree(tuple("w" * n), spans) for n in range(1, 7) for spans in enumerate_binary(n)]
     else:
@@ -187,7 +194,7 @@ def test_equal_to_the_twin_on_random_trees(name: str) -> None:
     compare(made(name), name == "tg", trees, splits)
 
 
-def compare(family: Family, typed: bool, trees: list, splits: list) -> None:  # type: ignore[type-arg]
+def compare(family: Family, typed: bool, trees: list[Any], splits: list[list[list[str]]]) -> None:
     """One pack of all sentences, each sentence's rows against the twin's."""
     batch = SentenceBatch.of(trees, [numbered(split) for split in splits])
     actions = family.system.derive(batch)
@@ -230,7 +237,9 @@ def test_a_reading_as_json(name: str) -> None:
     assert table["words"] == list(tree.words)
     assert len(table["rows"]) == len(reading.rows)
     views = table["rows"][2].get("views", [])
-    assert [view["name"] for view in views] == {"plm-mask": ["before", "phrase", "all"], "pushdown": ["all"]}.get(name, [])
+    assert [view["name"] for view in views] == {"plm-mask": ["before", "phrase", "all"], "pushdown": ["all"]}.get(
+        name, []
+    )
     if name == "pushdown":
         assert table["rows"][2]["views"][0]["channel"] == [0, 0, 0]
         assert table["actions"][:4] == ["GEN(She)", "ATTACH[0]", "GEN(saw)", "ATTACH[0]"]

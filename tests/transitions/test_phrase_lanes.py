@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 import torch
@@ -61,7 +62,7 @@ def test_levels_and_open_phrases() -> None:
     """(A w (B w w) (A ...: items and their levels, by hand."""
     system = TopDown(labels=("A", "B"))
     lanes = system.lane_states.begin(torch.tensor([-1]), width=12)
-    state = system.initial()
+    state: State = system.initial()
     assert isinstance(lanes, PhraseLanes)
     for action, levels, opened, labels in (
         (NT("A"), [0, 1], [1], [0]),  # <ROOT> (A
@@ -94,13 +95,14 @@ def test_subwords_along_random_walks() -> None:
     count = 50
     lanes = system.lane_states.begin(torch.full((count,), -1), width=40)
     assert isinstance(lanes, AttachLanes)
-    # Of each lane: how many constituents, subwords of the word, whether one waits, whether the word is over, open, or unfinished
-    plain = [{"stack": 0, "j": 0, "waits": False, "word": "over", "ended": False} for _ in range(count)]
+    # Constituents, subwords of the word, whether one waits, whether the word is over, open or unfinished.
+    plain: list[dict[str, Any]] = [
+        {"stack": 0, "j": 0, "waits": False, "word": "over", "ended": False} for _ in range(count)
+    ]
     ks: list[list[int]] = [[] for _ in range(count)]
 
     def legal_ks(lane: int, words_left: int) -> list[int]:
         stack, j = plain[lane]["stack"], plain[lane]["j"]
-        assert isinstance(stack, int) and isinstance(j, int)
         ends = [k for k in range(stack + 1) if k >= max(1, j - 1) or (k == 0 and j == 1)]
         if words_left == 0:
             ends = [k for k in ends if k == stack]
