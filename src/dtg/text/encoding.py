@@ -137,7 +137,10 @@ class PhraseEncoder(TreeEncoder):
         self.report.phrases += len(nodes)
         starts = np.repeat(np.cumsum(lengths) - lengths, counts) - 1
         columns = ConstituencyColumns(
-            torch.from_numpy(label), torch.from_numpy(first + starts), torch.from_numpy(last + starts), tuple(self.table)
+            torch.from_numpy(label),
+            torch.from_numpy(first + starts),
+            torch.from_numpy(last + starts),
+            tuple(self.table),
         )
         self.measure(columns, torch.from_numpy(lengths), torch.from_numpy(pieces))
 

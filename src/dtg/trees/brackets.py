@@ -133,7 +133,7 @@ def _trees(path: Path, policy: BracketPolicy, skip_invalid: bool, report: Treeba
         for brackets in found:
             sentence += 1
             try:
-                reading = Reading(brackets, policy)
+                reading = BracketedTree(brackets, policy)
             except SentenceProblem as problem:
                 answer(problem)
                 continue
@@ -164,7 +164,7 @@ def looks_tagged(contents: Iterable[tuple[int, int]]) -> bool:
     return alone >= 4 * together
 
 
-class Reading:
+class BracketedTree:
     """One tree's words, tags and phrases after all policies, and counts of what these did."""
 
     def __init__(self, brackets: Sequence[Bracket], policy: BracketPolicy) -> None:
