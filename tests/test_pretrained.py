@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 import dtg
 from dtg import pretrained
 from dtg.errors import DtgError
-from dtg.parser.evaluation import evaluate
+from dtg.evaluation.tasks.parsing import evaluate_parser
 from tests.cli.running import dtg as run
 from tests.dependency import as_dependency
 from tests.parser.parsers import small_parser
@@ -63,7 +63,7 @@ def test_the_score_on_the_card_is_the_score() -> None:
         trees.append(tree)
         if len(trees) == 200:
             break
-    uas = evaluate(dtg.load_parser(), trees).as_dict()["all"]["uas"]
+    uas = evaluate_parser(dtg.load_parser(), trees)["all"]["uas"]
     assert uas == pytest.approx(float(stated.group(1)), abs=0.1)
 
 

@@ -13,6 +13,7 @@ from dtg import errors
 
 def test_public_names() -> None:
     assert sorted(dtg.__all__) == [
+        "ConstituencyTree",
         "DependencyTree",
         "DtgError",
         "LanguageModel",
@@ -20,15 +21,18 @@ def test_public_names() -> None:
         "Scorer",
         "SentenceSurprisal",
         "__version__",
+        "evaluate",
         "families",
         "load",
         "load_parser",
         "model",
         "parser",
         "projectivize",
+        "read_brackets",
         "read_conllu",
         "read_treebank",
         "transitions",
+        "write_brackets",
         "write_conllu",
     ]
     for name in dtg.__all__:

@@ -36,6 +36,7 @@ def folder(tmp_path: Path) -> Path:
     path = tmp_path
     (path / "treebank.conllu").write_text(TREEBANK)
     (path / "tiny.toml").write_text(TINY)
+    (path / "stimuli.csv").write_text("item,sentence\n1,Dogs bark.\n2,Cats sleep.\n")
     (path / "items.txt").write_text("Dogs bark.\nDogs don't bark.\n")
     (path / "text.txt").write_text("Dogs bark.\nCats sleep all day.\n" * 30)
     write_treebank(path)

@@ -111,7 +111,7 @@ def floats(value: Json) -> Iterator[float]:
 
 
 def test_all_families_and_all_saved_folders_are_cases() -> None:
-    assert set(cases.FAMILIES) == family_names()
+    assert set(cases.FAMILIES) <= family_names()  # those of then; later ones have tests of their own
     assert {folder.name for folder in cases.SAVED.iterdir()} == set(SAVED.cases)
 
 

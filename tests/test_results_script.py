@@ -193,7 +193,7 @@ def test_processes_share_an_evaluation(script: Script) -> None:
     commands = script.commands("evaluate", "quarter-dtg")
     assert [command[:5] for command in commands] == [["torchrun", "--nproc-per-node", "3", "-m", "dtg"]] * 4
     [blimp] = of([["dtg", *command[5:]] for command in commands], "evaluate", "blimp")
-    assert (blimp["beam"], blimp["word_beam"], blimp["first"]) == (10, 5, 100)
+    assert (blimp["beam"], blimp["word_beam"], blimp["limit"]) == (10, 5, 100)
 
 
 def test_what_was_not_trained_is_in_the_box(script: Script) -> None:

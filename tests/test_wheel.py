@@ -64,7 +64,7 @@ def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder / "env", with_pip=False, symlinks=True)
     (site,) = (folder / "env" / "lib").glob("python*/site-packages")
     run(sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", site, wheel, cwd=folder)
-    requirements = next(metadata.distributions(name="dtg", path=[str(site)])).requires or []
+    requirements = next(iter(metadata.distributions(name="dtg", path=[str(site)]))).requires or []
     for name in needed([text for text in requirements if "extra ==" not in text]):
         distribution = metadata.distribution(name)
         for top in {Path(str(file)).parts[0] for file in distribution.files or []} - {"..", "__pycache__", "bin"}:

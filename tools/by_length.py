@@ -11,7 +11,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from dtg.errors import InputError
-from dtg.evaluation.perplexity_comparison import compare, read_sentences, same_sentences
+from dtg.evaluation.results import Results
+from dtg.evaluation.tasks.perplexity import Perplexity
+from dtg.evaluation.tasks.perplexity_scores import compare, same_sentences
 
 
 def main() -> None:
@@ -24,14 +26,17 @@ def main() -> None:
 
 
 def show(folder: Path, other: Path, lengths: list[int]) -> None:
-    (first, ours), (second, theirs) = read_sentences(folder), read_sentences(other)
+    first, second = (Results.read(one, Perplexity) for one in (folder, other))
+    ours, theirs = first.items, second.items
     same_sentences(ours, theirs)
     limits = sorted({1, max(row["words"] for row in ours) + 1, *lengths})
     for low, high in pairwise(limits):
         both = [[row for row in rows if low <= row["words"] < high] for rows in (ours, theirs)]
         for one in compare(*both) if all(both) else ():
             words = f"{low} to {high - 1} words"
-            print(f"{first} − {second}, by {one.by}, {words}: {one.shown} bits a word, {one.sentences:,} sentences")
+            print(
+                f"{first.name} − {second.name}, by {one.by}, {words}: {one.shown} bits a word, {one.sentences:,} sentences"
+            )
 
 
 if __name__ == "__main__":

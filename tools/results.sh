@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Make docs/results.md's numbers again, step by step; every step goes on where it was interrupted.
+# Make docs/results.md's numbers again, step by step; every step resumes where it was interrupted.
 #
 #   tools/results.sh prepare                 the corpus, and the held-out sentences
 #   tools/results.sh train NAME              one of the names below
@@ -89,7 +89,7 @@ evaluate() {
   evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample 500 "${sum[@]}" --out "$results"/ppl
   evaluation sg "$1" "$DTG_DATA"/sg "${items[@]}" --out "$results"/sg
   case $1 in *-seed* | *-warm) return ;; esac
-  evaluation blimp "$1" "$DTG_DATA"/blimp --first 100 "${pairs[@]}" --out "$results"/blimp
+  evaluation blimp "$1" "$DTG_DATA"/blimp --limit 100 "${pairs[@]}" --out "$results"/blimp
   [[ $1 = *-tokens ]] || evaluation rerank "$1" "$DTG_DATA"/ud/en_ewt-ud-test.conllu --trees "$trees" --out "$results"/rerank
 }
 
@@ -104,7 +104,7 @@ beams() {
       --out "$WORK"/beams/ppl-"${pair%:*}"
   done
   evaluation sg dtg "$DTG_DATA"/sg --beam 30 --word-beam 10 --against "$wide"/sg --out "$WORK"/beams/sg-30
-  evaluation blimp dtg "$DTG_DATA"/blimp --first 20 --beam 10 --word-beam 5 --against "$wide"/blimp --out "$WORK"/beams/blimp-10
+  evaluation blimp dtg "$DTG_DATA"/blimp --limit 20 --beam 10 --word-beam 5 --against "$wide"/blimp --out "$WORK"/beams/blimp-10
 }
 
 bundle() {

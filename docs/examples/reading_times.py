@@ -9,7 +9,7 @@ are made up, with effects that are known, so that one sees the regression find t
 
 It is linear regression with an intercept for each participant. The predictors are surprisal and length of the word and of
 the one before it (spill-over); so the first word of a sentence, which has none before it, is left out. reading_times.R
-does the same, and has a mixed model. Needs pandas: pip install 'dtg[tables]'.
+does the same, and has a mixed model. Needs pandas: pip install '.[tables]'.
 """
 
 from __future__ import annotations

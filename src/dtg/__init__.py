@@ -21,6 +21,7 @@ from dtg.trees import (
 )
 
 if TYPE_CHECKING:
+    from dtg.evaluation import evaluate
     from dtg.language_model import LanguageModel
     from dtg.parser import BiaffineParser
     from dtg.scorer import Scorer
@@ -36,6 +37,7 @@ avoid_broken_amx()
 # What needs torch is imported when it is asked for: `dtg --help` and reading treebanks stay quick.
 LATER = {
     "LanguageModel": "dtg.language_model",
+    "evaluate": "dtg.evaluation",
     "Marginal": "dtg.scoring.marginal",
     "Scorer": "dtg.scorer",
     "SentenceSurprisal": "dtg.scoring.surprisal",
@@ -51,6 +53,7 @@ __all__ = [
     "Scorer",
     "SentenceSurprisal",
     "__version__",
+    "evaluate",
     "families",
     "load",
     "load_parser",

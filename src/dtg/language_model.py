@@ -106,6 +106,11 @@ class LanguageModel:
         return self.decoder_model.device
 
     @property
+    def language(self) -> str:
+        """Whose rules split raw text into words as the model's were: a language code, or "none" if words have to be given."""
+        return self.config.language
+
+    @property
     def has_trees(self) -> bool:
         """Whether the model generates trees, rather than words alone."""
         return self.decoder_model.has_trees
@@ -184,7 +189,7 @@ class LanguageModel:
             derivations=derivations,
             constrained=constrained,
         )
-        for word in as_sentence(sentence).words:
+        for word in as_sentence(sentence, self.language).words:
             state = state.step(word)
         return state.end().trees(1)[0]
 
@@ -247,7 +252,8 @@ class LanguageModel:
             derivations=derivations,
             constrained=constrained,
         )
-        return surprisal_stream(self.decoder_model, sentences, options, ends)
+        split = (as_sentence(sentence, self.language) for sentence in sentences)
+        return surprisal_stream(self.decoder_model, split, options, ends)
 
     def surprisal_table(
         self,
@@ -332,7 +338,7 @@ class LanguageModel:
         return generate_sentences(
             self.decoder_model,
             count,
-            prompt=() if prompt is None else as_sentence(prompt).words,
+            prompt=() if prompt is None else as_sentence(prompt, self.language).words,
             sampling=Sampling(temperature=temperature, top_k=top_k, top_p=top_p),
             max_words=max_words,
             seed=seed,
@@ -380,7 +386,7 @@ class LanguageModel:
         )
         return marginalize(
             self.decoder_model,
-            sentence,
+            as_sentence(sentence, self.language),
             how,
             options,
             proposal=proposal,
@@ -410,7 +416,8 @@ class LanguageModel:
         Returns:
             The distinct trees, the best first, with both scores.
         """
-        return rerank(self.decoder_model, sentence, proposal, trees=trees, seed=seed, constrained=constrained)
+        split = as_sentence(sentence, self.language)
+        return rerank(self.decoder_model, split, proposal, trees=trees, seed=seed, constrained=constrained)
 
 
 def name_of(path: str | Path) -> str:

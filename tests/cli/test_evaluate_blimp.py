@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 import typer
 
-from dtg.cli.commands.evaluate_blimp import evaluate_blimp
+from dtg.cli.commands.evaluate_pairs import evaluate_blimp
 from dtg.cli.commands.evaluate_sg import evaluate_sg
 from dtg.errors import InputError
-from dtg.model import DecoderModel
+from dtg.language_model import LanguageModel
 from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.text.sentence import Sentence
-from tests.evaluation.blimp.making import record, write
+from tests.evaluation.pairs.making import record, write
 from tests.evaluation.test_running import SENTENCES
 from tests.parser.parsers import small_parser
 from tests.scoring.test_marginal import tiny
@@ -67,15 +67,15 @@ def results(folder: Path) -> dict[str, Any]:
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> list[int]:
     """Interrupt the model once, at this group; gives a list of the numbers of sentences in those it looks at."""
-    surprisal, computed = DecoderModel.surprisal, list[int]()
+    surprisal, computed = LanguageModel.surprisal, list[int]()
 
-    def interrupted(self: DecoderModel, sentences: Sequence[Sentence], **options: Any) -> list[SentenceSurprisal]:
+    def interrupted(self: LanguageModel, sentences: Sequence[Sentence], **options: Any) -> list[SentenceSurprisal]:
         computed.append(len(sentences))
         if len(computed) == at:
             raise KeyboardInterrupt
         return surprisal(self, sentences, **options)
 
-    monkeypatch.setattr(DecoderModel, "surprisal", interrupted)
+    monkeypatch.setattr(LanguageModel, "surprisal", interrupted)
     return computed
 
 
@@ -88,7 +88,7 @@ def test_everything_that_is_written(made: Path, tmp_path: Path, capsys: pytest.C
     found = results(tmp_path / "out")
     assert (found["format_version"], found["kind"], found["given"]["name"]) == (1, "blimp", "ours")
     overall = found["scores"]["sentence"]["overall"]
-    model = DecoderModel.load(made / "dtg")
+    model = LanguageModel.load(made / "dtg")
     right = sum(
         model.marginal(good, "beam", beam=5).log_probability > model.marginal(bad, "beam", beam=5).log_probability
         for good, bad in SENTENCES
@@ -108,7 +108,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     run(made, "--out", tmp_path / "whole")
     computed = interrupt(monkeypatch, at=2)
     run(made, "--out", tmp_path / "parts")
-    assert "parts is not finished. The same command goes on." in capsys.readouterr().err
+    assert "parts is not finished. The same command resumes it." in capsys.readouterr().err
     with (tmp_path / "parts" / "part-0.jsonl").open("ab") as torn:
         torn.write(b'{"group": 1, "rows": [{"paradigm"')
     run(made, "--out", tmp_path / "parts")
@@ -144,8 +144,11 @@ def test_by_trees(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_mistakes(made: Path, tmp_path: Path) -> None:
     mistakes: dict[tuple[str | Path, ...], str] = {
-        ("--against", tmp_path / "nowhere"): "there are no results in .*nowhere: a folder that dtg evaluate blimp",
-        ("--parser", made / "parser"): "--parser is for --by trees",
+        (
+            "--against",
+            tmp_path / "nowhere",
+        ): "there are no results in .*nowhere: a folder with results of blimp is expected",
+        ("--parser", made / "parser"): "--parser is for --by proposal",
         ("--by", "trees", "--parser", made / "no"): "is no file or folder",
         ("--first", "1", "--share", "0.1"): "not both",
         ("--paradigms", "wh_islands"): "you may mean wh_island",
@@ -165,7 +168,7 @@ def test_mistakes(made: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="are not finished"):
         run(made, "--against", tmp_path / "one")
     (tmp_path / "one" / "results.json").write_text('{"format_version": 1, "kind": "sg"}')
-    with pytest.raises(InputError, match="has results of dtg evaluate sg, not of dtg evaluate blimp"):
+    with pytest.raises(InputError, match="has results of sg, not of blimp"):
         run(made, "--against", tmp_path / "one")
 
 
@@ -200,5 +203,5 @@ def test_two_processes_write_the_same_bytes(made: Path, tmp_path: Path, monkeypa
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setattr("torch.distributed.init_process_group", lambda *_, **__: None)
     monkeypatch.setattr("torch.distributed.destroy_process_group", lambda: None)
-    with pytest.raises(InputError, match="share the work through a folder; name it with --out"):
+    with pytest.raises(InputError, match="share the work through a folder; name it"):
         run(made)

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from dtg.evaluation.tasks.parsing import bin_name, evaluate_parser
 from dtg.parser import ParsedTree
-from dtg.parser.evaluation import bin_name, evaluate
 from dtg.trees import DependencyTree, read_conllu
 from tests.cli.running import dtg
 from tests.parser.parsers import small_parser
@@ -49,8 +49,7 @@ ANSWERS: dict[str, list[tuple[tuple[int, ...], tuple[str, ...]]]] = {
 
 def test_scores_counted_by_hand(tmp_path: Path) -> None:
     (tmp_path / "gold.conllu").write_text(GOLD)
-    scores = evaluate(StandIn(), read_conllu(tmp_path / "gold.conllu"), nbest=2)  # type: ignore[arg-type]
-    found = scores.as_dict()
+    found = evaluate_parser(StandIn(), read_conllu(tmp_path / "gold.conllu"), nbest=2)  # type: ignore[arg-type]
     assert found["all"] == {
         "sentences": 3, "words": 9, "uas": 77.78, "las": 66.67, "exact": 33.33, "exact_labelled": 33.33
     }  # fmt: skip
@@ -60,7 +59,7 @@ def test_scores_counted_by_hand(tmp_path: Path) -> None:
     assert found["oracle"] == {"nbest": 2, "sentences": 3, "words": 9, "uas": 88.89, "exact": 66.67}
     assert found["nonprojective"] == 1
     assert found["by_length"]["1-10"]["words"] == 9 and found["by_length"]["41+"]["uas"] is None
-    assert "oracle" not in evaluate(StandIn(), read_conllu(tmp_path / "gold.conllu")).as_dict()  # type: ignore[arg-type]
+    assert "oracle" not in evaluate_parser(StandIn(), read_conllu(tmp_path / "gold.conllu"))  # type: ignore[arg-type]
 
 
 def test_bins_of_length() -> None:

@@ -14,16 +14,16 @@ import torch
 
 from dtg.cli.app import app
 from dtg.errors import InputError
-from dtg.model import DecoderModel
+from dtg.evaluation.tasks.parsing import evaluate_parser
+from dtg.language_model import LanguageModel
 from dtg.model.saving import model_hash
 from dtg.parser import BiaffineParser
-from dtg.parser.evaluation import evaluate as evaluate_parser
 from dtg.parser.saving import parser_hash
 from dtg.tables.formats import read_rows
 from dtg.trees import read_conllu
 from tests.cli.made import folder_with_models
 from tests.cli.test_evaluate_parser import GOLD
-from tests.cli.test_rerank import interrupt
+from tests.cli.test_evaluate_ppl import interrupt
 
 FILES = ("results.json", "results.md", "sentences.csv", "settings.json")
 
@@ -60,13 +60,13 @@ def test_the_command(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(made, "--json")
     found = json.loads(capsys.readouterr().out)
     gold = list(read_conllu(made / "gold.conllu"))
-    model, parser = DecoderModel.load(made / "model"), BiaffineParser.load(made / "parser")
-    alone = evaluate_parser(parser, gold).as_dict()
+    model, parser = LanguageModel.load(made / "model"), BiaffineParser.load(made / "parser")
+    alone = evaluate_parser(parser, gold)
     assert found["all"]["proposal"]["uas"] == alone["all"]["uas"]
     assert found["without_punctuation"]["proposal"]["uas"] == alone["without_punctuation"]["uas"]
     chosen = [model.rerank(tree.words, parser).best().tree for tree in gold]
     right = sum(
-        a == b for tree, best in zip(gold, chosen, strict=True) for a, b in zip(tree.heads, best.heads, strict=True)
+        a == b for tree, best in zip(gold, chosen, strict=True) for a, b in zip(tree.key, best.key, strict=True)
     )
     assert found["all"]["reranked"]["uas"] == round(100 * right / 9, 2)
     assert found["all"]["oracle"]["uas"] == 88.89  # all trees are drawn, and gold has an arc that crosses
@@ -116,7 +116,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     run(made, "--out", tmp_path / "whole", gold="long")
     computed = interrupt(monkeypatch, at=10)
     run(made, "--out", tmp_path / "parts", gold="long")
-    assert f"{tmp_path / 'parts'} is not finished. The same command goes on." in capsys.readouterr().err
+    assert f"{tmp_path / 'parts'} is not finished. The same command resumes it." in capsys.readouterr().err
     assert not (tmp_path / "parts" / "results.json").exists()
     for _ in range(2):  # the second time, nothing is left
         run(made, "--out", tmp_path / "parts", gold="long")
@@ -132,7 +132,7 @@ def test_weight_and_seed_decide_the_trees(made: Path, tmp_path: Path) -> None:
     """The rows are those of the library, sentence by sentence, and other options would give others."""
     run(made, "--trees", "5", "--seed", "3", "--weight", "9", "--out", tmp_path / "out")
     found = [float(row["log_joint"]) for _, row in read_rows(tmp_path / "out" / "sentences.csv")]
-    model, parser = DecoderModel.load(made / "model"), BiaffineParser.load(made / "parser")
+    model, parser = LanguageModel.load(made / "model"), BiaffineParser.load(made / "parser")
 
     def expected(seed: int, weight: float) -> list[float]:
         words = [tree.words for tree in read_conllu(made / "gold.conllu")]

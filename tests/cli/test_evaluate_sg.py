@@ -10,7 +10,7 @@ import pytest
 
 from dtg.errors import InputError, UnknownNameError
 from tests.cli.test_evaluate_blimp import command, files, interrupt, results, run_in_two_processes
-from tests.evaluation.sg.made_up import content, write_suite
+from tests.evaluation.syntaxgym.made_up import content, write_suite
 from tests.scoring.test_marginal import tiny
 
 SUITES = ("fgd_hierarchy", "nn-nv-rpl", "number_made_up")
@@ -102,7 +102,7 @@ def test_against_another_model(made: Path, tmp_path: Path, capsys: pytest.Captur
     run(made, "--out", tmp_path / "tokens", model="txl-tokens")
     run(made, "--out", tmp_path / "dtg", "--against", tmp_path / "tokens")
     shown = capsys.readouterr().out
-    assert "dtg (1) and txl-tokens (2), by first prediction: items right" in shown and "p (McNemar)" in shown
+    assert "dtg − txl-tokens: " in shown and "(McNemar)" in shown and "only txl-tokens" in shown
     against = results(tmp_path / "dtg")["against"]
     ours, other = (results(tmp_path / name)["scores"] for name in ("dtg", "tokens"))
     assert against["models"] == ["dtg", "txl-tokens"]
@@ -120,7 +120,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     run(made, "--out", tmp_path / "whole")
     computed = interrupt(monkeypatch, at=3)
     run(made, "--out", tmp_path / "parts")
-    assert "parts is not finished. The same command goes on." in capsys.readouterr().err
+    assert "parts is not finished. The same command resumes it." in capsys.readouterr().err
     run(made, "--out", tmp_path / "parts")
     assert computed == [4, 4, 4, 4] and files(tmp_path / "parts") == files(tmp_path / "whole")
 
@@ -142,7 +142,7 @@ def test_mistakes(made: Path, tmp_path: Path) -> None:
         ("--surprisals", table): "give one of them",
         ("--sentences", table): "leave --model and --surprisals out",
         ("--base", "2"): "name that too",
-        ("--against", tmp_path / "nowhere"): "a folder that dtg evaluate sg --out has made is expected",
+        ("--against", tmp_path / "nowhere"): "a folder with results of sg is expected",
         ("--suites", ","): "no suite was named",
         ("--out", made): "is not empty, and not a folder of results",
     }

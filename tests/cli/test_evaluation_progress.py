@@ -5,24 +5,25 @@ from __future__ import annotations
 import pytest
 
 from dtg.cli.evaluation_progress import EvaluationProgress
-from dtg.evaluation.processes import Processes
+from dtg.evaluation.storage import Processes
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, which stands still unless a test changes it."""
     now = [1000.0]
-    monkeypatch.setattr("dtg.cli.evaluation_progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("dtg.evaluation.progress.time.monotonic", lambda: now[0])
     return now
 
 
 def run(clock: list[float], processes: Processes, seconds: float, **options: int) -> None:
     """Four groups of ten rows, so many seconds each."""
-    with EvaluationProgress(processes, **options) as progress:
-        progress.begins(4)
-        for _ in range(4):
-            clock[0] += seconds
-            progress.finished(10)
+    progress = EvaluationProgress(**options)
+    progress.begins(4, processes)
+    for _ in range(4):
+        clock[0] += seconds
+        progress.finished(10)
+    progress.ends()
 
 
 def test_lines_in_a_log_every_two_minutes(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dtg.errors import InputError
-from dtg.evaluation import bootstrap
-from dtg.evaluation.bootstrap import mean_interval, ratio_interval
+from dtg.evaluation import intervals
+from dtg.evaluation.intervals import mean_interval, ratio_interval
 
 
 def slow_ratios(numerators: list[float], denominators: list[float], samples: int, seed: int) -> list[float]:
@@ -23,9 +23,9 @@ def slow_ratios(numerators: list[float], denominators: list[float], samples: int
     return sorted(ratios)
 
 
-@pytest.mark.parametrize("at_once", [7, 30, bootstrap.DRAWS_AT_ONCE])
+@pytest.mark.parametrize("at_once", [7, 30, intervals.DRAWS_AT_ONCE])
 def test_same_as_the_slow_twin(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "DRAWS_AT_ONCE", at_once)
+    monkeypatch.setattr(intervals, "DRAWS_AT_ONCE", at_once)
     numerators, denominators = [3.0, 0.0, 5.0, 0.0, 9.0, 2.0, 1.0], [4.0, 2.0, 5.0, 0.0, 12.0, 7.0, 1.0]
     ratios = slow_ratios(numerators, denominators, 101, seed=3)
     low, high = ratio_interval(numerators, denominators, samples=101, seed=3, level=0.8)

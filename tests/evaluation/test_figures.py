@@ -12,8 +12,8 @@ import pytest
 
 from dtg.errors import InputError, MissingExtraError
 from dtg.evaluation import figures
-from dtg.evaluation.blimp.paradigms import PARADIGMS, title
 from dtg.evaluation.figures import Bar, bars_by_group
+from dtg.evaluation.tasks.pairs.paradigms import PARADIGMS, title
 from dtg.io.pictures import STYLES, wrapped
 from dtg.training.curves import learning_curves, spread
 
@@ -161,3 +161,9 @@ def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         MissingExtraError, match=r"drawing a picture of bars needs matplotlib, .* pip install '\.\[draw\]'"
     ):
         figures.bars_by_group(tmp_path / "x.svg", ["x"], {"a": [None]})
+
+
+def test_dollars_are_no_mathematics(tmp_path: Path) -> None:
+    name = r"$\frac$ and $5"
+    bars_by_group(tmp_path / "bars.svg", [name, "b"], {name: [Bar(50, 40, 60), None]})
+    assert (tmp_path / "bars.svg").stat().st_size > 1000

@@ -19,8 +19,8 @@ from lm_eval.tasks import TaskManager
 
 from dtg.errors import InputError
 from dtg.evaluation.harness import HarnessModel, main
-from dtg.model import DecoderModel
-from dtg.scoring.scorer import Scorer
+from dtg.language_model import LanguageModel
+from dtg.scorer import Scorer
 from tests.scoring.test_marginal import tiny
 from tests.scoring.test_scorer import total
 
@@ -59,12 +59,12 @@ def asked(kind: str, *arguments: tuple[Any, ...]) -> list[Instance]:
     return [Instance(kind, {}, pair, 0, ("made_up", 0, 1)) for pair in arguments]
 
 
-def log_probabilities(model: DecoderModel, texts: Sequence[str], **options: Any) -> list[float]:
+def log_probabilities(model: LanguageModel, texts: Sequence[str], **options: Any) -> list[float]:
     """Of whole sentences, each searched alone: what `dtg evaluate blimp` compares."""
     return [model.surprisal([text], **options)[0].log_probability for text in texts]
 
 
-def log_probabilities_of_pairs(model: DecoderModel) -> list[tuple[float, float]]:
+def log_probabilities_of_pairs(model: LanguageModel) -> list[tuple[float, float]]:
     found = log_probabilities(model, [text for pair in PAIRS for text in pair], beam=20, word_beam=5)
     return list(zip(found[::2], found[1::2], strict=True))
 
@@ -80,7 +80,7 @@ def test_minimal_pairs_in_the_harness(family: str, tmp_path: Path) -> None:
         task_manager=TaskManager(include_path=str(tmp_path), include_defaults=False),
         bootstrap_iters=0,
     )
-    expected = log_probabilities_of_pairs(DecoderModel.load(tmp_path / "model"))
+    expected = log_probabilities_of_pairs(LanguageModel.load(tmp_path / "model"))
     samples = sorted(found["samples"]["pairs"], key=lambda sample: int(sample["doc_id"]))
     scores = [[float(score) for score, _ in sample["filtered_resps"]] for sample in samples]
     assert scores == [pytest.approx(pair, abs=1e-4) for pair in expected]
@@ -180,7 +180,7 @@ def test_what_is_not_supported() -> None:
         HarnessModel(tiny("dtg")).generate_until(asked("generate_until", ("A dog", {"until": ["\n"]})))
     with pytest.raises(InputError, match=r"a search has no option beams\. Known: beam, word_beam"):
         HarnessModel(tiny("dtg"), beams=50)
-    with pytest.raises(InputError, match="--device 'nowhere' is not a device"):
+    with pytest.raises(InputError, match="'nowhere' is not a device"):
         HarnessModel("model", device="nowhere")
     with pytest.raises(InputError, match="end is 'no'; true or false is expected"):
         HarnessModel(tiny("dtg"), end="no")  # type: ignore[arg-type]
@@ -209,5 +209,5 @@ def test_the_documented_command(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     (results,) = (tmp_path / "results").rglob("results_*.json")
-    right = [good > bad for good, bad in log_probabilities_of_pairs(DecoderModel.load(tmp_path / "model"))]
+    right = [good > bad for good, bad in log_probabilities_of_pairs(LanguageModel.load(tmp_path / "model"))]
     assert json.loads(results.read_text())["results"]["pairs"]["acc,none"] == pytest.approx(sum(right) / len(right))

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from dtg.errors import InputError
-from dtg.evaluation.mcnemar import mcnemar
+from dtg.evaluation.comparison import mcnemar
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dtg.errors import InputError
-from dtg.evaluation.perplexity import Perplexity, summarize
-from dtg.evaluation.perplexity_report import Report
-from dtg.evaluation.perplexity_rows import COLUMNS, By, GivenSentence, Measuring, measure
-from dtg.evaluation.perplexity_sentences import choose
+from dtg.evaluation.models import NamedProposal
+from dtg.evaluation.probability import By, Probability
+from dtg.evaluation.rendering import as_markdown
+from dtg.evaluation.tasks.perplexity import MeasuredSentence as GivenSentence
+from dtg.evaluation.tasks.perplexity import Perplexity, measure, ticket
+from dtg.evaluation.tasks.perplexity_scores import CONVENTIONS, perplexity_table, summarize
+from dtg.evaluation.tasks.selection import choose as choose_items
+from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel
+from dtg.scoring import tree_scores
 from dtg.scoring.proposal import Draws
 from dtg.scoring.reranking import sentence_generator
 from dtg.search.options import BeamOptions
@@ -37,7 +42,7 @@ GIVEN = [GivenSentence(number, tree.words, f"s{number}", tree) for number, tree 
 
 def test_every_convention_by_hand() -> None:
     found = summarize(ROWS, "beam")
-    assert {name: measured.value for name, measured in found.perplexities.items()} == pytest.approx(
+    assert {name: found[name]["value"] for name in CONVENTIONS} == pytest.approx(
         {
             "per_word": math.exp(18 / 8),
             "per_word_and_end": math.exp(18 / 10),
@@ -47,13 +52,14 @@ def test_every_convention_by_hand() -> None:
             "per_piece_without_end": math.exp(16 / 12),
         }
     )
-    assert found.bits_per_word.value == pytest.approx(18 / 8 / math.log(2))
-    assert (found.kind, found.sentences, found.words, found.pieces, found.without) == ("lower bound", 2, 8, 12, 0)
-    assert found.log_probability == -18.0
+    assert found["bits_per_word"]["value"] == pytest.approx(18 / 8 / math.log(2))
+    counts = ("kind", "sentences", "words", "pieces", "sentences_without")
+    assert [found[count] for count in counts] == ["lower bound", 2, 8, 12, 0]
+    assert found["log_probability"] == -18.0
     # Of two sentences, a quarter of the resamples has the first twice and a quarter the second.
-    per_word = found.perplexities["per_word"]
-    assert (per_word.low, per_word.high) == pytest.approx((math.exp(6 / 3), math.exp(12 / 5)))
-    assert (found.bits_per_word.low, found.bits_per_word.high) == pytest.approx((2 / math.log(2), 2.4 / math.log(2)))
+    per_word, bits = found["per_word"], found["bits_per_word"]
+    assert (per_word["low"], per_word["high"]) == pytest.approx((math.exp(6 / 3), math.exp(12 / 5)))
+    assert (bits["low"], bits["high"]) == pytest.approx((2 / math.log(2), 2.4 / math.log(2)))
 
 
 def test_what_does_not_apply_is_left_out() -> None:
@@ -61,10 +67,10 @@ def test_what_does_not_apply_is_left_out() -> None:
         {"words": 2, "pieces": 2, "log_joint": -4.0}, {"words": 1, "pieces": 1, "log_joint": None}
     ]  # fmt: skip
     found = summarize(rows, "joint")
-    assert set(found.perplexities) == {"per_word", "per_word_and_end", "per_piece", "per_piece_and_end"}
-    assert (found.sentences, found.words, found.without) == (1, 2, 1)
-    assert found.perplexities["per_word"].value == pytest.approx(math.exp(2))
-    assert not {"trees", "standard_error", "effective_sample_size", "per_word_without_end"} & set(found.as_dict())
+    assert set(found) & set(CONVENTIONS) == {"per_word", "per_word_and_end", "per_piece", "per_piece_and_end"}
+    assert (found["sentences"], found["words"], found["sentences_without"]) == (1, 2, 1)
+    assert found["per_word"]["value"] == pytest.approx(math.exp(2))
+    assert not {"trees", "standard_error", "effective_sample_size", "per_word_without_end"} & set(found)
     with pytest.raises(InputError, match="no sentence of 1 has a probability by 'joint'"):
         summarize(rows[1:], "joint")
 
@@ -84,12 +90,11 @@ def test_how_far_an_estimate_can_be_trusted() -> None:
         estimated(None, None, None),
     ]
     found = summarize(rows, "estimate")
-    assert found.drawn is not None
-    assert (found.drawn.exact_sentences, found.drawn.below_bound) == (1, 1)
-    assert found.drawn.standard_error == pytest.approx(0.5)
-    assert (found.drawn.effective_sample_size, found.trees, found.without) == (5.5, 20.0, 1)
+    assert (found["exact_sentences"], found["below_bound"]) == (1, 1)
+    assert found["standard_error"] == pytest.approx(0.5)
+    assert (found["effective_sample_size"], found["trees"], found["sentences_without"]) == (5.5, 20.0, 1)
     unknown = summarize([*rows, estimated(-4.0, None, 1.0)], "estimate")  # from one draw
-    assert unknown.drawn is not None and unknown.drawn.standard_error is None
+    assert unknown["standard_error"] is None
 
 
 def every_tree(words: Sequence[str], *_: Any) -> Draws:
@@ -100,23 +105,23 @@ def every_tree(words: Sequence[str], *_: Any) -> Draws:
 EVERY_TREE: Any = SimpleNamespace(propose=every_tree)
 
 
-def measured(model: DecoderModel, *by: By, proposal: Any = EVERY_TREE, **options: Any) -> list[dict[str, Any]]:
-    return measure(model, GIVEN, Measuring(by, BEAM, proposal, **options))
+def measured(model: LanguageModel, *by: By, proposal: Any = EVERY_TREE, **options: Any) -> list[dict[str, Any]]:
+    return measure(model, GIVEN, Probability(by, BEAM, NamedProposal(proposal, "made up", ""), **options))
 
 
 def test_with_all_trees_everything_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """joint < proposal = estimate = beam = the sum over all trees, each of which is scored once."""
     model, scored = tiny("dtg"), list[int]()
-    score = DecoderModel.score
+    score = tree_scores.score_trees
 
-    def counted(self: DecoderModel, trees: Sequence[DependencyTree], *more: Any) -> list[float]:
+    def counted(model: DecoderModel, trees: Sequence[DependencyTree], *more: Any) -> list[float]:
         scored.append(len(trees))
-        return score(self, trees, *more)
+        return score(model, trees, *more)
 
-    monkeypatch.setattr(DecoderModel, "score", counted)
+    monkeypatch.setattr(tree_scores, "score_trees", counted)
     rows = measured(model, "joint", "proposal", "estimate", "beam")
     assert scored == [3, 7, 1, 2]
-    for row, tree, joint in zip(rows, TREES, score(model, TREES), strict=True):
+    for row, tree, joint in zip(rows, TREES, model.score(TREES), strict=True):
         exact = model.marginal(tree.words, "exact").log_probability
         assert row["log_joint"] == pytest.approx(joint, abs=1e-9)
         assert [row["log_proposal"], row["log_estimate"], row["log_beam"]] == pytest.approx([exact] * 3, abs=1e-9)
@@ -126,7 +131,7 @@ def test_with_all_trees_everything_is_exact(monkeypatch: pytest.MonkeyPatch) -> 
         assert (row["words"], row["text"]) == (len(tree), " ".join(tree.words))
         assert row["pieces"] >= row["words"]
     assert [row["proposal_trees"] for row in rows] == [7, 1, 2]
-    assert set(rows[0]) == {column.name for column in COLUMNS if "exact" not in column.name}
+    assert set(rows[0]) == {column.name for column in Perplexity.columns if "exact" not in column.name}
 
 
 def test_some_trees_give_a_bound_and_an_estimate() -> None:
@@ -158,41 +163,49 @@ def test_a_model_without_trees_is_exact() -> None:
 def test_a_tree_out_of_reach_has_no_logarithm() -> None:
     far = DependencyTree(("a", "cat", "saw", "mice"), (4, 1, 1, 0))  # from mice over saw and cat to a
     rows = measure(
-        tiny("dtg-swift", distance_limit=1), [GivenSentence(1, far.words, "far", far)], Measuring(("joint",), BEAM)
+        tiny("dtg-swift", distance_limit=1), [GivenSentence(1, far.words, "far", far)], Probability(("joint",), BEAM)
     )
     assert rows[0]["log_joint"] is None
 
 
-def report(*found: Perplexity, rows: Sequence[dict[str, Any]] = ROWS) -> Report:
-    return Report("mine", "some/dev.conllu", rows, found, ("left out: joint (no trees).",))
+def page(rows: list[dict[str, Any]], *by: By) -> tuple[dict[str, Any], list[list[str]], list[str]]:
+    """The numbers, the table and the lines below it."""
+    how = Probability(by, BEAM, left_out={"proposal": "no trees"})
+    task = Perplexity("some/dev.conllu", tuple(GIVEN), how)
+    content = task.summarize(rows, "mine")
+    table = perplexity_table(content["perplexities"], counts=True)
+    assert "search: beam 50, word beam 50." in content["notes"] or "beam" not in by
+    return content, [list(table.header), *map(list, table.rows)], content["notes"]
 
 
 def test_the_table() -> None:
     rows: list[dict[str, Any]] = [{**row, "log_joint": row["log_beam"] - 1, "lifted_arcs": 2} for row in ROWS]
     rows[0]["log_joint"] = None
-    about = report(summarize(rows, "joint"), summarize(rows, "beam"), rows=rows)
-    titles, cells = about.cells(counts=True)
+    content, (titles, *cells), lines = page(rows, "joint", "beam")
     assert titles[:5] == ["", "", "per word", "+ <END>", "no <END>"]
     assert cells[0] == [
         "joint", "=", "13.46", "8.73", "", "5.08", "4.24", "", "3.751", "13.46 to 13.46", "1", "5", "8"
     ]  # fmt: skip
     assert cells[1][:5] == ["beam", "≤", "9.49", "6.05", "7.39"]
-    assert about.title == "Perplexity of mine on dev.conllu: 2 sentences, 8 words, 12 pieces"
-    assert about.lines()[-3:] == [
+    assert content["title"] == "Perplexity of mine on dev.conllu: 2 sentences, 8 words, 12 pieces"
+    assert [lines[-4], lines[-3], lines[-1]] == [
         "joint: without 1 sentence whose trees have probability 0, which would make it infinite.",
         "lifted 4 crossing arcs in 2 sentences.",
-        "left out: joint (no trees).",
+        "left out: proposal (no trees).",
     ]
-    assert "| beam | ≤ | 9.49 | 6.05 | 7.39 |" in about.markdown()
-    assert not any("lifted" in line for line in report(summarize(rows, "beam"), rows=rows).lines())  # no tree was used
+    assert "| beam | ≤ | 9.49 | 6.05 | 7.39 |" in as_markdown(Perplexity.page("mine", content))
+    assert not any("lifted" in line for line in page(rows, "beam")[2])  # no tree was used
 
 
 def test_only_what_is_there_is_explained() -> None:
-    rows = [{"words": 2, "pieces": 2, "log_joint": -400.0}]
-    titles, _ = report(summarize(rows, "joint"), rows=rows).cells(counts=False)
-    assert titles == ["", "", "per word", "+ <END>", "per piece", "+ <END>", "bits/word", "95%"]
-    lines = report(summarize(rows, "joint"), rows=rows).lines()
+    rows: list[dict[str, Any]] = [{"words": 2, "pieces": 2, "log_joint": -400.0}]
+    _, (titles, *_), lines = page(rows, "joint")
+    assert titles[:8] == ["", "", "per word", "+ <END>", "per piece", "+ <END>", "bits/word", "95%"]
     assert not any(line.startswith(("no <END>", "beam", "lifted")) for line in lines)
+
+
+def choose(sentences: Iterable[GivenSentence], seed: int = 0, **amount: Any) -> list[GivenSentence]:
+    return choose_items(sentences, lambda one: ticket(one, seed), **amount)
 
 
 def test_choosing_sentences() -> None:

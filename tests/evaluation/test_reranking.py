@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dtg.errors import InputError
-from dtg.evaluation.bootstrap import mean_interval, ratio_interval
-from dtg.evaluation.reranking import COLUMNS, RerankedSentence, compare, own_tree, summarize
-from dtg.evaluation.reranking_report import Report, write_report
+from dtg.evaluation.intervals import mean_interval, ratio_interval
+from dtg.evaluation.models import NamedProposal
+from dtg.evaluation.results import Results
+from dtg.evaluation.tasks.reranking import RerankedTrees, count_right, crossing, measures_table, own_tree, summarize
 from dtg.scoring.reranking import RankedTree, Reranking
 from dtg.tables.formats import read_rows
 from dtg.trees import DependencyTree, read_conllu
@@ -34,7 +36,7 @@ def gold(tmp_path_factory: pytest.TempPathFactory) -> list[DependencyTree]:
     return list(read_conllu(file))
 
 
-def counted(every: list[DependencyTree]) -> list[RerankedSentence]:
+def counted(every: list[DependencyTree]) -> list[dict[str, Any]]:
     rows = []
     for gold in every:
         scored, own = LISTS[gold.words[0]]
@@ -42,7 +44,7 @@ def counted(every: list[DependencyTree]) -> list[RerankedSentence]:
             RankedTree(DependencyTree(gold.words, heads), score, None, rank)
             for rank, (heads, score) in enumerate(scored, start=1)
         ]
-        rows.append(compare(gold, DependencyTree(gold.words, own), Reranking(tuple(ranked), len(ranked))))
+        rows.append(count_right(gold, DependencyTree(gold.words, own), Reranking(tuple(ranked), len(ranked))))
     return rows
 
 
@@ -50,9 +52,9 @@ def test_scores_counted_by_hand(gold: list[DependencyTree]) -> None:
     """Gold: dogs bark loudly . (2 0 2 2), ! (0), a b c d (3 4 0 3, with crossing arcs)."""
     rows = counted(gold)
     first = rows[0]
-    assert (first.words, first.proposal, first.reranked, first.oracle) == (4, 0, 3, 3)
-    assert (first.scored, first.proposal_scored, first.reranked_scored, first.oracle_scored) == (3, 0, 3, 3)
-    assert [row.crosses for row in rows] == [0, 0, 1] and [row.trees for row in rows] == [3, 1, 1]
+    assert [first[name] for name in ("words", "proposal", "reranked", "oracle")] == [4, 0, 3, 3]
+    assert [first[name] for name in ("scored", "proposal_scored", "reranked_scored", "oracle_scored")] == [3, 0, 3, 3]
+    assert [row["crosses"] for row in rows] == [0, 0, 1] and [row["trees"] for row in rows] == [3, 1, 1]
     found = summarize(rows, seed=1)
     assert found["sentences"] == 3 and found["crossing"] == 1 and found["trees"] == 5
     everything, scored = found["all"], found["without_punctuation"]
@@ -71,8 +73,8 @@ def test_the_oracle_is_chosen_for_each_measure(gold: list[DependencyTree]) -> No
     first = gold[0]
     trees = [DependencyTree(first.words, heads) for heads in ((0, 1, 2, 2), (2, 0, 4, 2), (2, 0, 1, 1))]
     found = Reranking(tuple(RankedTree(tree, -1.0, None, rank) for rank, tree in enumerate(trees, start=1)), 3)
-    row = compare(first, trees[0], found)
-    assert (row.reranked, row.oracle) == (2, 3) and (row.reranked_scored, row.oracle_scored) == (1, 2)
+    row = count_right(first, trees[0], found)
+    assert (row["reranked"], row["oracle"], row["reranked_scored"], row["oracle_scored"]) == (2, 3, 1, 2)
 
 
 def test_nothing_but_punctuation_and_nothing_at_all(gold: list[DependencyTree]) -> None:
@@ -91,29 +93,34 @@ def test_the_proposal_s_own_tree() -> None:
 
 def test_trees_out_of_reach_have_no_number(gold: list[DependencyTree]) -> None:
     own = DependencyTree(gold[1].words, (0,))
-    row = compare(gold[1], own, Reranking((RankedTree(own, -inf, None, 1),), 1))
-    assert row.reranked == 1 and row.log_joint is None and row.log_bound is None  # JSON has no infinity
+    row = count_right(gold[1], own, Reranking((RankedTree(own, -inf, None, 1),), 1))
+    assert row["reranked"] == 1 and row["log_joint"] is None and row["log_bound"] is None  # JSON has no infinity
 
 
 def test_what_is_told(gold: list[DependencyTree], tmp_path: Path) -> None:
     rows = counted(gold)
-    report = Report("mine", "ud/gold.conllu", rows, summarize(rows), ("seed 0.",))
-    assert report.title == "Reranking by mine on gold.conllu: 3 sentences, 1.7 trees a sentence"
-    first, *_, last = report.cells()
+    task = RerankedTrees(Path("ud/gold.conllu"), tuple(gold), NamedProposal(small_parser(), "mine", "0"))
+    content = task.summarize(rows, "mine")
+    assert content["title"] == "Reranking by mine on gold.conllu: 3 sentences, 1.7 trees a sentence"
+    first, *_, last = measures_table(content).rows
     assert first[:4] == ["UAS, all words", "22.22", "77.78", "77.78"] and first[4].startswith(
         "+55.56 (from +0.00 to +75"
     )
     assert last[0] == "exact, no punctuation"
-    assert report.lines()[-2:] == ["crossing arcs, which no proposal has, are in 1 gold tree.", "seed 0."]
-    content = report.content({"seed": 0}, {"name": "mine"})
-    assert (content["kind"], content["settings"], content["given"]) == ("rerank", {"seed": 0}, {"name": "mine"})
-    assert content["all"] == summarize(rows)["all"]
-    write_report(tmp_path, report, content)
+    assert content["notes"][-2:] == [
+        "crossing arcs, which no proposal has, are in 1 gold tree.",
+        "trees: up to 300 a sentence from mine, seed 0.",
+    ]
+    found = Results(RerankedTrees, "mine", content, {"seed": 0}, {"name": "mine"}, task.tables(rows))
+    written = found.as_dict()
+    assert (written["kind"], written["settings"], written["given"]) == ("rerank", {"seed": 0}, {"name": "mine"})
+    assert written["all"] == summarize(rows)["all"]
+    found.write(tmp_path)
     table = [row for _, row in read_rows(tmp_path / "sentences.csv")]
-    assert [list(row) for row in table] == [[column.name for column in COLUMNS]] * 3
+    assert [list(row) for row in table] == [[column.name for column in RerankedTrees.columns]] * 3
     assert [row["reranked"] for row in table] == ["3", "1", "3"]
     page = (tmp_path / "results.md").read_text(encoding="utf-8")
-    assert page.startswith(f"# {report.title}\n") and "| UAS, all words | 22.22 | 77.78 | 77.78 | +55.56" in page
-    only_punctuation = Report("mine", "gold.conllu", rows[1:2], summarize(rows[1:2]), ())
-    assert [cells[0] for cells in only_punctuation.cells()] == ["UAS, all words", "exact, all words"]
-    assert not only_punctuation.crossing()
+    assert page.startswith(f"# {content['title']}\n") and "| UAS, all words | 22.22 | 77.78 | 77.78 | +55.56" in page
+    only_punctuation = summarize(rows[1:2])
+    assert [cells[0] for cells in measures_table(only_punctuation).rows] == ["UAS, all words", "exact, all words"]
+    assert not crossing(only_punctuation)

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from dtg.errors import InputError
-from dtg.evaluation.processes import Processes, joined
-from dtg.evaluation.work import Store, Watcher, do
+from dtg.evaluation.storage import Processes, Progress, Store, compute_stored, joined
 
 GROUPS = [list(range(first, first + 3)) for first in range(0, 30, 3)]
 SETTINGS = {"model": "abc", "beam": 7, "sets": (1, 2)}
@@ -26,11 +25,11 @@ def squares(group: list[int]) -> list[Any]:
 ROWS = [row for group in GROUPS for row in squares(group)]
 
 
-class Count(Watcher):
+class Count(Progress):
     def __init__(self) -> None:
         self.left, self.rows = 0, 0
 
-    def begins(self, groups: int) -> None:
+    def begins(self, groups: int, processes: Processes) -> None:
         self.left = groups
 
     def finished(self, rows: int) -> None:
@@ -50,21 +49,21 @@ def failing(after: int) -> Callable[[list[int]], list[Any]]:
 
 def test_rows_come_in_order_and_once(tmp_path: Path) -> None:
     count = Count()
-    assert do(GROUPS, squares, Store(tmp_path / "a", SETTINGS), Processes(), count) == ROWS
+    assert compute_stored(GROUPS, squares, Store(tmp_path / "a", SETTINGS), Processes(), count) == ROWS
     assert (count.left, count.rows) == (10, 30)
     again = Count()
-    assert do(GROUPS, failing(0), Store(tmp_path / "a", SETTINGS), Processes(), again) == ROWS
+    assert compute_stored(GROUPS, failing(0), Store(tmp_path / "a", SETTINGS), Processes(), again) == ROWS
     assert (again.left, again.rows) == (0, 0)
 
 
 def test_what_is_stored_is_not_computed_again(tmp_path: Path) -> None:
     store = Store(tmp_path, SETTINGS)
     with pytest.raises(KeyboardInterrupt):
-        do(GROUPS, failing(4), store, Processes(), Watcher())
+        compute_stored(GROUPS, failing(4), store, Processes(), Progress())
     with (tmp_path / "part-0.jsonl").open("ab") as file:
         file.write(b'{"group": 4, "rows": [{"of": 1')  # killed while writing
     count = Count()
-    assert do(GROUPS, squares, store, Processes(), count) == ROWS
+    assert compute_stored(GROUPS, squares, store, Processes(), count) == ROWS
     assert count.left == 6
     assert len((tmp_path / "part-0.jsonl").read_text().splitlines()) == 10
 
@@ -75,7 +74,7 @@ def test_what_several_processes_did_counts(tmp_path: Path) -> None:
     for number in (2, 5, 8):
         store.append(3, number, squares(GROUPS[number]))
     count = Count()
-    assert do(GROUPS, squares, store, Processes(), count) == ROWS
+    assert compute_stored(GROUPS, squares, store, Processes(), count) == ROWS
     assert count.left == 7
 
 
@@ -85,7 +84,7 @@ def work_together(rank: int, port: int, folder: Path) -> None:
             patch.setenv(name, str(value))
         with joined() as processes:
             count = Count()
-            rows = do(GROUPS, squares, Store(folder, SETTINGS), processes, count)
+            rows = compute_stored(GROUPS, squares, Store(folder, SETTINGS), processes, count)
             (folder / f"seen-{rank}.json").write_text(json.dumps([count.left, rows]))
 
 
@@ -115,14 +114,14 @@ def test_other_settings_are_refused(tmp_path: Path) -> None:
 
 def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     store = Store(tmp_path, SETTINGS)
-    do(GROUPS, squares, store, Processes(), Watcher())
+    compute_stored(GROUPS, squares, store, Processes(), Progress())
     part = tmp_path / "part-0.jsonl"
     lines = part.read_text().splitlines()
     part.write_text("\n".join([*lines[:3], lines[3][:-5], *lines[4:]]) + "\n")
     with pytest.raises(InputError, match=r"line 4 of .*part-0\.jsonl is damaged"):
-        do(GROUPS, squares, store, Processes(), Watcher())
+        compute_stored(GROUPS, squares, store, Processes(), Progress())
     part.write_text("\n".join([*lines[:3], *lines[4:]]) + "\n")
-    assert do(GROUPS, squares, store, Processes(), Watcher()) == ROWS
+    assert compute_stored(GROUPS, squares, store, Processes(), Progress()) == ROWS
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:

@@ -293,8 +293,8 @@ def loss_and_gradients(module: Any, batch: Any) -> Json:
     }
 
 
-def weights(module: Model | Parser) -> Json:
-    module = module.decoder_model if isinstance(module, LanguageModel) else module
+def weights(trained: Model | Parser) -> Json:
+    module = trained.decoder_model if isinstance(trained, LanguageModel) else trained
     return {name: digest(parameter.detach()) for name, parameter in module.named_parameters()}
 
 

@@ -55,14 +55,14 @@ class PiecesModel(torch.nn.Module):
         found = []
         for following in [*ids[1:], tokenizer().size]:
             features = lanes.states.features()
-            choices, _ = evaluator.choices(hidden, features, -1)
+            choices, _ = evaluator.choices(lanes, cache, hidden, -1)
             pieces = choices[:, GENERATE, None] + evaluator.pieces(hidden, features)
             found.append(torch.cat([pieces, choices[:, FINISH, None]], dim=1)[0])
             if following >= tokenizer().size:  # <END>, or padding: nothing is asked of what comes after
                 break
             piece = torch.tensor([following])
             action = torch.full_like(piece, GENERATE)
-            hidden = evaluator.act(lanes, cache, action, piece, starts_word=tokenizer().starts_word[piece])
+            hidden = evaluator.act(lanes, cache, hidden, action, piece, starts_word=tokenizer().starts_word[piece])
         return torch.cat([torch.stack(found), torch.zeros(len(ids) - len(found), tokenizer().size + 1).double()])
 
 

@@ -49,7 +49,7 @@ class StandIn:
         self, family: str = "dtg", ahead: int = 4, sentences: int = -1, kill: signal.Signals | None = None
     ) -> None:
         self.config = SimpleNamespace(family=family)
-        self.name, self.device, self.has_trees = family, "cpu", family != "txl-tokens"
+        self.name, self.device, self.has_trees, self.language = family, "cpu", family != "txl-tokens", "en"
         self.ahead, self.sentences, self.kill = ahead, sentences, kill
         self.most_waiting = 0
 

@@ -19,6 +19,7 @@ from dtg.scoring.tree_scores import score_derivations
 from dtg.search import expansion
 from dtg.search.evaluator import Evaluator
 from dtg.search.expansion import Agenda, Pool, expansions_at_once
+from dtg.search.kv_cache import KVCache
 from dtg.search.options import BeamOptions
 from dtg.search.state import BeamState
 from dtg.transitions import Operation
@@ -196,9 +197,11 @@ def test_probabilities_of_all_next_actions_sum_to_one(
     evaluated = expansion.prospects
     reached = Counter[int]()
 
-    def watched(evaluator: Evaluator, new: Pool, before: int, ending: bool) -> tuple[torch.Tensor, Agenda]:
+    def watched(
+        evaluator: Evaluator, cache: KVCache, new: Pool, before: int, ending: bool
+    ) -> tuple[torch.Tensor, Agenda]:
         features = new.lanes.states.features()
-        choices, _ = evaluator.choices(new.hidden, features, words_left=1)
+        choices, _ = evaluator.choices(new.lanes, cache, new.hidden, words_left=1)
         total = choices.exp().sum(1)
         assert torch.allclose(total, torch.ones_like(total), rtol=1e-10)
         can_generate = choices[:, GENERATE] > -torch.inf
@@ -210,7 +213,7 @@ def test_probabilities_of_all_next_actions_sum_to_one(
         if len(hidden):
             assert torch.allclose(evaluator.pieces(hidden, features).exp().sum(1), torch.ones(len(hidden)).double())
         reached.update(new.lanes.states.last[:, 0].tolist())
-        return evaluated(evaluator, new, before, ending)
+        return evaluated(evaluator, cache, new, before, ending)
 
     monkeypatch.setattr(expansion, "prospects", watched)
     for state in states(model, [[1], [2, 9], [3]], constrained=constrained, **EVERYTHING)[1:]:

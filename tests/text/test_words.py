@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dtg.errors import MissingExtraError
+from dtg.errors import InputError, MissingExtraError
 from dtg.text import split_words
-from dtg.text.words import Word, english
+from dtg.text.words import NO_RULES, Word, agreement, word_rules
 from dtg.trees import read_conllu
 from tests.real_data import data_file
 
@@ -46,11 +46,11 @@ def test_words_cover_the_text(text: str) -> None:
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    english.cache_clear()
+    word_rules.cache_clear()
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(MissingExtraError, match=r"needs spaCy.*pip install '\.\[text\]'"):
         split_words("a b")
-    english.cache_clear()
+    word_rules.cache_clear()
 
 
 @pytest.mark.slow
@@ -69,3 +69,16 @@ def test_f1_on_treebanks(name: str, expected: float) -> None:
         mine = {(word.start, word.end) for word in split_words(text)}
         both, found, gold = both + len(spans & mine), found + len(mine), gold + len(spans)
     assert 2 * both / (found + gold) > expected
+
+
+def test_rules_of_other_languages() -> None:
+    french = [word.text for word in split_words("L'homme n'est pas là.", "fr")]
+    assert french == ["L'", "homme", "n'", "est", "pas", "là", "."]
+    assert [word.text for word in split_words("L'homme")] == ["L'homme"]
+    with pytest.raises(InputError, match="no rules to split text of language 'zz'"):
+        split_words("a b", "zz")
+    with pytest.raises(InputError, match="Give words, with spaces between them"):
+        split_words("a b", NO_RULES)
+    assert agreement("I don't.", ["I", "do", "n't", "."], "en") == 4
+    assert agreement("L'homme du lac.", ["L'", "homme", "de", "le", "lac", "."], "fr") == 4
+    assert agreement("L'homme du lac.", ["L'", "homme", "de", "le", "lac", "."], "en") == 2

@@ -280,7 +280,7 @@ def test_arc_swift_has_a_limit() -> None:
 
 def test_unknown_names() -> None:
     with pytest.raises(
-        UnknownNameError, match="arc-standard, arc-hybrid, arc-eager, arc-swift, words, top-down, arc-standard-released"
+        UnknownNameError, match="arc-standard, arc-hybrid, arc-eager, arc-swift, words, top-down, shift-attach, arc-standard"
     ):
         transitions.get("arc-wrong")
     with pytest.raises(UnknownNameError, match="canonical, all"):

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from dtg import ConstituencyTree, read_brackets, read_conllu, write_brackets
 from dtg.errors import DtgError, InputError, TreebankError, UnknownNameError
 from dtg.trees import Node, TreebankReport
+from tests.documents import ROOT, blocks, run
 from tests.real_data import data_file
 from tests.trees.phrase_trees import FIVE, FIVE_NODES, WORKED_EXAMPLE, constituency_trees
 
@@ -238,8 +239,9 @@ def three_sentences(bad: str | bytes) -> bytes:
 @pytest.mark.parametrize("suffix", [".ptb", ".ptb.gz", ".ptb.xz"])
 def test_bad_input_names_file_sentence_and_line(tmp_path: Path, kind: str, suffix: str) -> None:
     bad, line, reason = BAD[kind]
-    pack = {".gz": gzip.compress, ".xz": lzma.compress}.get(suffix[-3:], bytes)
-    path = written(tmp_path / f"bad{suffix}", pack(three_sentences(bad)))
+    raw = three_sentences(bad)
+    packed = {".gz": gzip.compress(raw), ".xz": lzma.compress(raw)}.get(suffix[-3:], raw)
+    path = written(tmp_path / f"bad{suffix}", packed)
     trees = read_brackets(path)
     assert next(trees).words == ("Dogs", "bark")
     with pytest.raises(TreebankError, match=reason) as caught:
@@ -442,3 +444,14 @@ def test_words_are_those_of_the_dependencies(brackets: str, dependencies: str) -
     phrases, arcs = read_brackets(data_file(brackets)), read_conllu(data_file(dependencies))
     for one, other in zip(phrases, arcs, strict=True):
         assert one.words == (other.words if "gum" in brackets else tuple(map(unescaped, other.words)))
+
+
+def test_the_page_is_true(tmp_path: Path) -> None:
+    """The code of docs/phrases.md runs, and prints what it says."""
+    code = [content for language, content in blocks(ROOT / "docs" / "phrases.md") if language == "python"]
+    script = written(tmp_path / "page.py", "\n".join(code))
+    drawing = next(content for language, content in blocks(ROOT / "docs" / "phrases.md") if language == "text")
+    printed = run(script)
+    assert printed.startswith(drawing)
+    for said in re.findall(r"^print\(.*\)  # (.*)$", "\n".join(code), re.MULTILINE):
+        assert f"{said}\n" in printed

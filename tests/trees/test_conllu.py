@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 import tracemalloc
 from pathlib import Path
 
@@ -52,12 +53,13 @@ def test_windows_line_ends_and_a_byte_order_mark(tmp_path: Path) -> None:
     assert tree.source.comments[0] == "# newdoc id = d1"
 
 
-@pytest.mark.parametrize("name", ["b.conllu", "b.conllu.gz"])
+@pytest.mark.parametrize("name", ["b.conllu", "b.conllu.gz", "b.conllu.xz"])
 def test_round_trip_keeps_everything(tmp_path: Path, name: str) -> None:
     trees = list(read_conllu(written(tmp_path / "a.conllu", FULL + GOOD + "\n")))
     assert write_conllu(trees, tmp_path / name) == 2
     raw = (tmp_path / name).read_bytes()
-    assert (gzip.decompress(raw) if name.endswith(".gz") else raw).decode() == FULL + GOOD + "\n"
+    unpack = {".gz": gzip.decompress, ".xz": lzma.decompress}.get(name[-3:], bytes)
+    assert unpack(raw).decode() == FULL + GOOD + "\n"
     assert list(read_conllu(tmp_path / name)) == trees
 
 

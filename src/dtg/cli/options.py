@@ -76,6 +76,14 @@ LimitOption = Annotated[int | None, typer.Option(min=1, help="The first N senten
 TokenizedOption = Annotated[
     bool, typer.Option("--tokenized", help="Words are separated by spaces; take them as they are.")
 ]
+LanguageOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Language code (en, fr, de): whose rules split raw text into words as the treebank's are; none if words will be "
+        "given. [default: by the names of UD files, or en if that fits]",
+        metavar="CODE",
+    ),
+]
 ParagraphsOption = Annotated[
     bool, typer.Option("--paragraphs", help="Lines are running text: split them into sentences.")
 ]

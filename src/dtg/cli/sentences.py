@@ -14,9 +14,10 @@ import typer
 from dtg.cli.loading import TREEBANK
 from dtg.errors import FileError, InputError
 from dtg.io.messages import pluralize
+from dtg.io.text_files import check_is_file
 from dtg.tables.formats import FORMATS
 from dtg.tables.items import Content, Item, Lines, OneText, Sentences
-from dtg.tables.records import Paragraphs, Records, looks_like_a_table
+from dtg.tables.records import Paragraphs, Records, TreebankSentences, looks_like_a_table
 from dtg.tables.unparsed import UnparsedSentence, read_lines, read_unparsed_conllu
 from dtg.trees.conllu import sentence_blocks
 
@@ -28,26 +29,38 @@ MANY_WORDS = 100  # in one sentence
 class UnparsedInput:
     """Sentences that are to get trees: a text, a file of lines, or the words of a treebank."""
 
-    items: Iterator[Item[UnparsedSentence]]
-    name: str
-    size: int | None  # of the input, in the unit of the items' positions
-    lines: Sentences | None = None  # None for a treebank
+    source: Lines | OneText | Path
+    tokenized: bool
+    limit: int | None
 
     @classmethod
     def of(cls, source: str, *, tokenized: bool, limit: int | None = None) -> UnparsedInput:
-        """What the argument names."""
+        """What the argument names, checked before a parser is loaded."""
         if not is_treebank(source):
-            lines = text_or_file(source)
-            return cls(islice(read_lines(lines, tokenized=tokenized), limit), lines.name, lines.size, lines)
+            return cls(text_or_file(source), tokenized, limit)
         if tokenized:
             raise InputError(f"--tokenized is about plain text; the words of {source} are split already.")
-        path = Path(source)
-        return cls(islice(numbered(read_unparsed_conllu(path)), limit), source, count_sentences([path]))
+        return cls(Path(source), tokenized, limit)
+
+    @property
+    def name(self) -> str:
+        return str(self.source) if isinstance(self.source, Path) else self.source.name
+
+    @property
+    def size(self) -> int | None:
+        """Of the input, in the unit of the items' positions."""
+        return count_sentences([self.source]) if isinstance(self.source, Path) else self.source.size
+
+    def items(self, language: str) -> Iterator[Item[UnparsedSentence]]:
+        """The sentences. Raw text is split by the rules of a language."""
+        if isinstance(self.source, Path):
+            return islice(numbered(read_unparsed_conllu(self.source)), self.limit)
+        return islice(read_lines(self.source, tokenized=self.tokenized, language=language), self.limit)
 
     def tell_empty(self) -> None:
         """Say how many lines have no sentence."""
-        if self.lines is not None:
-            tell_empty(self.lines)
+        if not isinstance(self.source, Path):
+            tell_empty(self.source)
 
 
 def is_treebank(source: str) -> bool:
@@ -67,9 +80,14 @@ def count_sentences(paths: Iterable[Path]) -> int:
 
 def stimuli(
     source: str, *, literal: bool, column: str | None, paragraphs: bool, tokenized: bool
-) -> Lines | OneText | Records | Paragraphs:
-    """Sentences with what is to be repeated beside each of their words: a text, lines, or a column of a table."""
+) -> Lines | OneText | Records | Paragraphs | TreebankSentences:
+    """Sentences with what is repeated beside each of their words: a text, lines, a column of a table, or a treebank."""
     found: Lines | OneText | Records
+    if is_treebank(source) and not literal and column is None:
+        if paragraphs or tokenized:
+            raise InputError(f"--paragraphs and --tokenized are about text; the words of {source} are split already.")
+        check_is_file(Path(source))
+        return TreebankSentences(Path(source))
     if column is None:
         found = text_or_file(source, literal=literal, has_column_option=True)
     elif literal:

@@ -21,8 +21,9 @@ from dtg.scoring.columns import RUN_COLUMNS, SURPRISAL_COLUMNS, Per, carried_col
 from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.tables.columns import NATS, UNITS, Base, Column, Row, Value
 from dtg.tables.items import Item, OneText, Sentences
-from dtg.tables.records import limited
+from dtg.tables.records import Paragraphs, limited
 from dtg.tables.sidecar import Sidecar
+from dtg.text.sentence import Sentence
 
 BAR = 12  # cells
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -47,8 +48,10 @@ class SurprisalTable:
     def columns(self) -> tuple[Column, ...]:
         return (*SURPRISAL_COLUMNS, *RUN_COLUMNS, *carried_columns(self.sentences.columns))
 
-    def work(self) -> Work[str, list[SentenceSurprisal]]:
+    def work(self) -> Work[str | Sentence, list[SentenceSurprisal]]:
         """What is computed for the sentences, and the rows it becomes: those of the first model, then the next."""
+        if isinstance(self.sentences, Paragraphs):
+            self.sentences.language = self.models[0].model.language
         items = limited(self.sentences, self.reading["limit"])
         columns, group = self.columns, self.search.group_size(self.sentences)
         for given, column in zip(self.sentences.columns, carried_columns(self.sentences.columns), strict=True):
@@ -56,7 +59,7 @@ class SurprisalTable:
                 typer.echo(f"dtg: the input's column {given.name} is called {column.name} in the table.", err=True)
         return Work(items, self.sentences.size, self.compute, self.rows, columns, group)
 
-    def compute(self, items: Iterator[Item[str]]) -> Iterator[list[SentenceSurprisal]]:
+    def compute(self, items: Iterator[Item[str | Sentence]]) -> Iterator[list[SentenceSurprisal]]:
         """Every model's answer to each sentence."""
         if len(self.models) == 1:
             return ([found] for found in self.search.surprisals(self.models[0].model, items))
@@ -64,7 +67,7 @@ class SurprisalTable:
         answers = [self.search.surprisals(model.model, group) for model in self.models]
         return map(list, zip(*answers, strict=True))
 
-    def rows(self, item: Item[str], results: Sequence[SentenceSurprisal]) -> list[Row]:
+    def rows(self, item: Item[str | Sentence], results: Sequence[SentenceSurprisal]) -> list[Row]:
         """The rows of one sentence."""
         self.length_warning.check(item, len(results[0].sentence))
         found: list[Row] = []

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dtg.tables.formats import Format
     from dtg.tables.items import Item, Sentences
     from dtg.tables.sidecar import Sidecar
+    from dtg.text.sentence import Sentence
 
 Content = TypeVar("Content")
 Result = TypeVar("Result")
@@ -105,11 +106,11 @@ class Search:
         """How many sentences are computed together, and computed again after an interruption."""
         return 1 if sentences.typed else self.options.sentences_together
 
-    def surprisals(self, model: LanguageModel, items: Iterable[Item[str]]) -> Iterator[SentenceSurprisal]:
-        """The surprisals of each sentence, in order, while they are being read."""
+    def surprisals(self, model: LanguageModel, items: Iterable[Item[str | Sentence]]) -> Iterator[SentenceSurprisal]:
+        """The surprisals of each sentence, in order, while they are being read. Raw text is split by the model's rules."""
         from dtg.tables.items import sentence_of
 
-        sentences = (sentence_of(item.content, tokenized=self.tokenized) for item in items)
+        sentences = (sentence_of(item.content, tokenized=self.tokenized, language=model.language) for item in items)
         return model.surprisal_stream(sentences, beam=self.beam, word_beam=self.word_beam)
 
 

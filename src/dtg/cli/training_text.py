@@ -20,6 +20,7 @@ from dtg.cli.tables import Destination
 from dtg.cli.trees import ParserTrees, TreeSelection, write_parsed
 from dtg.errors import CorpusError, InputError
 from dtg.io.settings import changes
+from dtg.text.words import ENGLISH
 
 if TYPE_CHECKING:
     from dtg.parser import BiaffineParser
@@ -61,7 +62,9 @@ class TextParsing:
         from dtg.parser.saving import parser_hash
 
         held_out = HELD_OUT if self.holds_out else None
-        return {"parser": parser_hash(self.parser), **asdict(self.reading), "held_out": held_out}
+        reading = asdict(self.reading)
+        reading["language"] = None if self.reading.language == ENGLISH else self.reading.language
+        return {"parser": parser_hash(self.parser), **reading, "held_out": held_out}
 
     @property
     def folder(self) -> Path:

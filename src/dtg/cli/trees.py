@@ -86,6 +86,11 @@ class ParserTrees:
     selection: TreeSelection
     annotate: bool = True
 
+    @property
+    def language(self) -> str:
+        """Whose rules split raw text."""
+        return self.parser.config.language
+
     def work(self, items: Iterator[Item[UnparsedSentence]], size: int | None) -> Work[UnparsedSentence, Any]:
         return Work(items, size, self.compute, self.rows, (), self.selection.group)
 
@@ -130,6 +135,11 @@ class ModelTrees:
             raise InputError(
                 "--sample-trees draws trees of a parser; a language model's search gives the best (--nbest K)."
             )
+
+    @property
+    def language(self) -> str:
+        """Whose rules split raw text."""
+        return self.model.model.language
 
     def work(self, items: Iterator[Item[UnparsedSentence]], size: int | None) -> Work[UnparsedSentence, Any]:
         return Work(items, size, self.compute, self.rows, (), 1)

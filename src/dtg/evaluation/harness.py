@@ -1,4 +1,4 @@
-"""A model for lm-evaluation-harness: its requests in, log-probabilities out, all of them searched together.
+"""Models of dtg in lm-evaluation-harness: log-probabilities of its requests, all of them searched together.
 
     python -m dtg.evaluation.harness --model dtg --model_args pretrained=RUN/best,beam=50 --tasks blimp --device cpu
 
@@ -16,14 +16,13 @@ import logging
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NoReturn
 
-from dtg.cli.loading import load_model
 from dtg.errors import DtgError, InputError, MissingExtraError
+from dtg.evaluation.models import EvaluatedModel
+from dtg.evaluation.probability import Probability
 from dtg.language_model import LanguageModel
 from dtg.scoring.surprisal import SentenceSurprisal
-from dtg.scoring.surprisals import surprisal_stream
 from dtg.search.options import BeamOptions
 from dtg.text.sentence import Sentence
 from dtg.text.words import split_sentences
@@ -54,9 +53,10 @@ class HarnessModel(LM):  # type: ignore[misc]  # the harness has no types
         super().__init__()
         if not isinstance(end, bool):
             raise InputError(f"end is {end!r}; true or false is expected: whether the end of the sentence is scored.")
-        self.options = BeamOptions.of(beam=beam, **search)
         self.end = end
-        self.model = pretrained if isinstance(pretrained, LanguageModel) else load_model(Path(pretrained), device)
+        options = BeamOptions.of(beam=beam, **search)
+        self.model = EvaluatedModel.of(pretrained, device).model
+        self.how = Probability(("beam",), options).for_model(self.model)
 
     def loglikelihood(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
         """log p(continuation | context) of each request's (context, continuation), in nats.
@@ -92,7 +92,7 @@ class HarnessModel(LM):  # type: ignore[misc]  # the harness has no types
 
     def _searched(self, sentences: Sequence[Sentence], disable_tqdm: bool) -> Iterator[SentenceSurprisal]:
         """In order. Sentences that begin alike, as the choices of one question do, are searched together."""
-        found = surprisal_stream(self.model.decoder_model, sentences, self.options)
+        found = self.how.stream(self.model, sentences)
         return iter(tqdm(found, "Searching sentences", len(sentences), disable=disable_tqdm))
 
     def _log_probability(self, found: SentenceSurprisal, first: int) -> float:
@@ -100,7 +100,7 @@ class HarnessModel(LM):  # type: ignore[misc]  # the harness has no types
         return -float(found.surprisals[first:].sum()) - self.end * found.end_surprisal
 
     def _answer(self, method: str, request: Any, answer: Any) -> Any:
-        """Stored as soon as it is there, so that an interrupted run with --use_cache goes on where it was."""
+        """Stored as soon as it is there, so that an interrupted run of the harness that has a cache resumes where it was."""
         self.cache_hook.add_partial(method, request.args, answer)
         return answer
 

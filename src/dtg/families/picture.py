@@ -1,8 +1,8 @@
 """Draws the attention masks of one sentence (paper, Figure 2b) into an SVG, PNG or PDF file. Needs matplotlib.
 
 A coloured cell (i, j) means that row i attends to row j; the number in it is the relative position. Families whose attention
-heads see in several ways have a panel for each view; where a view has a channel, such as the depths of Pushdown's stack tape, it
-has a panel of its own. Colours are told apart by colour-blind readers and in grey print.
+heads see in several ways have a panel for each view; the channel of a view, such as the depths of Pushdown's stack tape, has a
+panel of its own. Colours are told apart by colour-blind readers and in grey print.
 """
 
 from __future__ import annotations

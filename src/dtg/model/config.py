@@ -57,6 +57,8 @@ class ModelConfig:
     position_biases: bool = True  # u and v; without them, queries meet keys and positions as they are
     constrained: bool = True  # illegal actions are masked before normalising
     end: End = "arc"
+    # Whose rules split raw text into words as the model's were: a language code, or "none" if words have to be given.
+    language: str = "en"
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -82,18 +84,20 @@ class ModelConfig:
         return from_table(cls, values, "the model")
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """As it is saved, with lists for tuples. A model of English is saved as it was before models had a language."""
+        saved = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {name: value for name, value in saved.items() if name != "language" or value != "en"}
 
     @classmethod
     def for_corpus(cls, values: Mapping[str, Any], corpus: Corpus) -> ModelConfig:
         """The configuration of a model that is to be trained on a corpus.
 
         Args:
-            values: a table of a configuration file. The vocabulary, the labels of phrases, and limits that the corpus goes
-                beyond are taken from the corpus, unless the table has them.
+            values: a table of a configuration file. The vocabulary, the language, the labels of phrases, and limits that the
+                corpus goes beyond are taken from the corpus, unless the table has them.
             corpus: must have trees of the kind that the family generates; words alone are learned from any.
         """
-        table = {"vocabulary": corpus.tokenizer.size, **values}
+        table: dict[str, Any] = {"vocabulary": corpus.tokenizer.size, "language": corpus.language, **values}
         family = cls.from_dict(table).family
         check_trees(family, corpus)
         options = FAMILIES[family].system.options
@@ -101,8 +105,8 @@ class ModelConfig:
             table = {"labels": corpus.labels, **table}
             if missing := [label for label in corpus.labels if label not in table["labels"]]:
                 raise ConfigError(
-                    f"labels is {list(table['labels'])!r}, but the corpus also has phrases labelled {', '.join(missing)}. Leave "
-                    "labels out of the configuration to take those of the corpus."
+                    f"labels is {list(table['labels'])!r}, but the corpus also has phrases labelled {', '.join(missing)}. "
+                    "Leave labels out of the configuration to take those of the corpus."
                 )
         return cls.from_dict({**needed_limits(corpus, options), **table})
 

@@ -62,7 +62,7 @@ def read_released(
     """See `DecoderModel.from_released`."""
     if missing := [name for name in NEEDED_IDS if name not in ids]:
         raise ConfigError(f"ids lacks {', '.join(missing)}; it must map {', '.join(NEEDED_IDS)} to vocabulary ids.")
-    if family.startswith("txl") and head != "joint":
+    if family in FAMILIES and not FAMILIES[family].rule.has_compose_rows and head != "joint":
         raise ConfigError(f"released {family} models have the joint head; pass head='joint'.")
     weights = {name.removeprefix("module."): tensor for name, tensor in state_dict.items()}
     config = read_config(weights, family, head, arc_representation)

@@ -33,6 +33,8 @@ class ParserConfig:
     labelled: bool = True
     # Of the loss of part-of-speech tags, an auxiliary task; 0 leaves it out.
     tag_weight: NonNegativeFloat = 0.5
+    # Whose rules split raw text into words as the treebank's are: a language code, or "none" if words have to be given.
+    language: str = "en"
 
     def __post_init__(self) -> None:
         if type(self.encoder) is not str or not self.encoder:
@@ -49,7 +51,8 @@ class ParserConfig:
         return self.encoder not in ENCODERS
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """As it is saved. A parser of English is saved as it was before parsers had a language."""
+        return {name: value for name, value in asdict(self).items() if name != "language" or value != "en"}
 
 
 Tables = dict[str, dict[str, Any]]
@@ -68,7 +71,7 @@ TRAINING: dict[str, Any] = {
 
 
 def default_tables(encoder: str | None) -> Tables:
-    """The tables of a configuration file, for those who give none: src/dtg/configs/parser.toml or src/dtg/configs/parser-pretrained.toml.
+    """The tables of a configuration file, for those who give none: parser.toml or parser-pretrained.toml of dtg.configs.
 
     Args:
         encoder: as in `ParserConfig`; None is the default encoder.

@@ -288,8 +288,8 @@ class Parser(nn.Module, ABC):
             raise InputError("the parser is in training mode, where dropout is random. Call parser.eval() first.")
         if isinstance(sentences, str):
             raise InputError(f"several sentences are expected, not one text; put it into a list: [{sentences!r}].")
-        source = iter(sentences)
-        while window := [as_sentence(some).words for some in islice(source, max(1, min(WINDOW, WINDOW * 16 // k)))]:
+        split = (as_sentence(sentence, self.config.language).words for sentence in sentences)
+        while window := list(islice(split, max(1, min(WINDOW, WINDOW * 16 // k)))):
             found: dict[int, list[ParsedTree]] = {}
             for indices in length_batches(window, k):
                 distribution = self.distribution([window[index] for index in indices])

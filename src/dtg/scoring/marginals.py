@@ -35,7 +35,7 @@ from dtg.transitions.rules import Derivations
 from dtg.trees.kinds import Tree
 
 How = Literal["auto", "exact", "beam", "proposal", "estimate", "combined"]
-AUTO_TREES = 728  # "auto" sums over all of so many, which six words have in dependencies: a second for a small model
+AUTO_TREES = 728  # "auto" sums over all trees up to this many: those of six words, a second for a small model
 MOST_TREES = 25_000  # "exact" sums over no more, which eight words have
 Words = tuple[str, ...]
 Scores = dict[Hashable, float]  # log p(x, y) of each tree, by its key; minus infinity out of reach

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import torch
 
@@ -27,7 +27,7 @@ class Draws:
     `log_q` is that of the tree in the whole distribution, also for draws without replacement.
     """
 
-    trees: tuple[Tree, ...]
+    trees: tuple[Any, ...]  # of one kind
     log_q: tuple[float, ...] | None = None
     drawn: Drawn = "not at random"
 

@@ -8,6 +8,7 @@ docs/surprisal.md explains each quantity.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +16,17 @@ from numpy.typing import NDArray
 
 from dtg.errors import MissingExtraError
 from dtg.scoring.columns import SURPRISAL_COLUMNS, Per, surprisal_rows
-from dtg.tables.columns import UNITS, Base
+from dtg.tables.columns import NATS, UNITS, Base
 from dtg.text.sentence import Sentence
 
 if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # no ==: arrays compare element by element
+BAR_WIDTH = 120  # pixels, of the longest bar
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)  # no ==: arrays compare element by element
 class SentenceSurprisal:
     """The columns of one sentence; all arrays are (words,)."""
 
@@ -46,6 +50,27 @@ class SentenceSurprisal:
     @property
     def words(self) -> tuple[str, ...]:
         return self.sentence.words
+
+    def __repr__(self) -> str:
+        text = self.sentence.text
+        shown = text if len(text) <= 60 else f"{text[:59]}…"
+        return f"<SentenceSurprisal {shown!r}: {len(self.sentence)} words, log p = {self.log_probability:.2f} nats>"
+
+    def _repr_html_(self) -> str:
+        """A row and a bar for each word, in bits, for notebooks."""
+        bits = self.surprisals / NATS["2"]
+        largest = max(float(bits.max()), 1e-9)
+        rows = "".join(
+            f"<tr><td>{escape(word)}</td><td>{value:.2f}</td>"
+            f'<td style="text-align:left"><div style="background:#0072B2;height:0.8em;'
+            f'width:{BAR_WIDTH * max(value, 0.0) / largest:.0f}px"></div></td><td>{kept:.1%}</td></tr>'
+            for word, value, kept in zip(self.words, bits.tolist(), self.kept.tolist(), strict=True)
+        )
+        total = self.log_probability / NATS["2"]
+        return (
+            "<table><thead><tr><th>word</th><th>surprisal, bits</th><th></th><th>kept</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table><p>log₂ p(sentence) = {total:.2f}</p>"
+        )
 
     def to_frame(
         self, *, base: Base = "e", per: Per = "word", end: bool = False, sentence_id: int = 1

@@ -6,9 +6,11 @@ A state is not changed by a step, so a sentence can be continued in several ways
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import Any
 
 from dtg.errors import InputError
@@ -42,6 +44,20 @@ class BeamState:
         self.search, self.words, self.subwords = search, words, subwords
         self._beams = beams
         self.entropy_reduction: float = 0.0 if before is None else before.entropy - self.entropy
+
+    def __repr__(self) -> str:
+        words = " ".join(self.words) or "before the first word"
+        return f"<BeamState {words!r}: surprisal {self.surprisal:.2f}, log p = {self.log_probability:.2f} nats>"
+
+    def _repr_html_(self) -> str:
+        """What the last word cost, and the most probable partial trees, for notebooks."""
+        trees = "".join(
+            f"<div>p = {tree.probability:.3f}<br>{draw()}</div>"
+            for tree in (self.trees(3) if self.words else [])
+            if (draw := getattr(tree, "svg", None)) is not None
+        )
+        facts = f"surprisal {self.surprisal:.2f} nats, entropy {self.entropy:.2f}, kept {self.kept:.1%}"
+        return f"<p><b>{escape(' '.join(self.words))}</b> {facts}</p>{trees}"
 
     @property
     def surprisal(self) -> float:
@@ -79,7 +95,9 @@ class BeamState:
         return float(self._beams.statistics.log_mass[0])
 
     def step(self, word: str) -> BeamState:
-        """The state after one more word."""
+        """The state after one more word; a text of several words is taken for one, with a warning."""
+        if len(word.split()) > 1 and not word[0].isdigit():  # "10 000" is one word in some treebanks
+            warnings.warn(f"{word!r} is taken for one word; step once for each word.", stacklevel=2)
         return self.step_ids(self.search.evaluator.model.require_tokenizer().encode(word), word)
 
     def step_ids(self, pieces: Sequence[int], word: str | None = None) -> BeamState:

@@ -15,6 +15,7 @@ from dtg.errors import DamagedFileError, FileError, InputError
 from dtg.io.text_files import DAMAGED, damage, decode_line, unzipped
 from dtg.tables.columns import Column, Row
 from dtg.text.sentence import Sentence
+from dtg.text.words import ENGLISH
 from dtg.trees import DependencyTree
 
 Content = TypeVar("Content", covariant=True)
@@ -61,7 +62,7 @@ class Sentences(Protocol):
     def columns(self) -> Sequence[Column]:
         """What `Item.carried` holds."""
 
-    def __iter__(self) -> Iterator[Item[str]]: ...
+    def __iter__(self) -> Iterator[Item[str]] | Iterator[Item[Sentence]]: ...
 
 
 class Lines:
@@ -142,9 +143,11 @@ def tree_items(trees: Iterable[DependencyTree]) -> Iterator[Item[DependencyTree]
         yield Item(tree.source.sentence, tree, written)
 
 
-def sentence_of(text: str, *, tokenized: bool) -> Sentence:
+def sentence_of(text: str | Sentence, *, tokenized: bool, language: str = ENGLISH) -> Sentence:
     """A line's words: split from plain text or, if it is tokenized, between ASCII white space and nowhere else."""
+    if isinstance(text, Sentence):
+        return text
     if not tokenized:
-        return Sentence.of_text(text)
+        return Sentence.of_text(text, language)
     table = str.maketrans(dict.fromkeys(ASCII_SPACE, " "))
     return Sentence.of_words([word for word in text.translate(table).split(" ") if word])

@@ -15,7 +15,7 @@ from typing import Literal
 from dtg.errors import InputError
 from dtg.tables.items import Item, Lines, sentence_of
 from dtg.tables.unparsed import UnparsedSentence, from_sentence
-from dtg.text.words import split_sentences
+from dtg.text.words import ENGLISH, split_sentences
 from dtg.trees import SkippedSentence
 
 LONGEST = 150  # words: parsing takes time and memory that grow with the cube and the square of the length
@@ -28,6 +28,7 @@ class TextReading:
     tokenized: bool = False  # words are separated by spaces
     paragraphs: bool = False  # a line has several sentences
     longest: int = LONGEST  # words; longer sentences are left out
+    language: str = ENGLISH  # whose rules split it
 
     def __post_init__(self) -> None:
         if self.tokenized and self.paragraphs:
@@ -87,11 +88,11 @@ class TextFiles:
             bytes_before += path.stat().st_size
 
     def _sentences(self, line: str) -> list[str]:
-        return split_sentences(line) if self.reading.paragraphs else [line]
+        return split_sentences(line, self.reading.language) if self.reading.paragraphs else [line]
 
     def _unparsed(self, text: str, location: TextLocation, is_new: bool) -> UnparsedSentence | None:
         """The words of one sentence, with its comments; None, if it is too long."""
-        sentence = sentence_of(text, tokenized=self.reading.tokenized)
+        sentence = sentence_of(text, tokenized=self.reading.tokenized, language=self.reading.language)
         if len(sentence) > self.reading.longest:
             reason = f"it has {len(sentence):,} words; the limit is {self.reading.longest:,}."
             self.skipped.append(SkippedSentence(str(location.path), location.sentence, location.line, reason))

@@ -19,7 +19,10 @@ from dtg.errors import InputError
 from dtg.tables.columns import Column, Kind, Value
 from dtg.tables.formats import DELIMITERS, FORMATS, read_rows
 from dtg.tables.items import Item, Lines, OneText, Sentences
-from dtg.text.words import split_sentences
+from dtg.text.documents import sentence_id
+from dtg.text.sentence import Sentence
+from dtg.text.words import ENGLISH, split_sentences
+from dtg.trees.conllu import read_conllu
 
 NAME = re.compile(r"[^\W\d][\w.-]{0,40}")  # what a column is called
 
@@ -68,7 +71,8 @@ class Records:
 class Paragraphs:
     """Sentences of running text: what other sentences (lines, or cells of a column) consist of, numbered from 1."""
 
-    def __init__(self, source: Lines | OneText | Records) -> None:
+    def __init__(self, source: Lines | OneText | Records, language: str = ENGLISH) -> None:
+        self.language = language
         self.source, self.name, self.size = source, source.name, source.size
         self.typed, self.unit = source.typed, source.unit
         meaning = f"the {source.unit} of the input that the sentence is in, from 1"
@@ -83,7 +87,7 @@ class Paragraphs:
         self.paragraphs = self.sentences = 0
         for item in self.source:
             self.paragraphs += 1
-            for text in split_sentences(item.content):
+            for text in split_sentences(item.content, self.language):
                 self.sentences += 1
                 carried = (item.sentence_id, *item.carried)
                 yield replace(
@@ -95,9 +99,27 @@ class Paragraphs:
                 )
 
 
-def limited(sentences: Sentences, limit: int | None) -> Iterable[Item[str]]:
+class TreebankSentences:
+    """The words of a CoNLL-U file; multiword tokens are written as the file writes them. `carried` is its `# sent_id`."""
+
+    typed, unit, empty = False, "sentence", 0
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.name, self.size = path, str(path), None
+        self.columns: Sequence[Column] = (Column("sent_id", str, "what the file calls the sentence"),)
+
+    def __iter__(self) -> Iterator[Item[Sentence]]:
+        for tree in read_conllu(self.path, roots="first"):
+            assert tree.source is not None
+            sentence = Sentence.of_tree(tree)
+            written = "\t".join((*tree.words, sentence.text)).encode()
+            yield Item(tree.source.sentence, sentence, written, carried=(sentence_id(tree.source),))
+
+
+def limited(sentences: Sentences, limit: int | None) -> Iterable[Item[str | Sentence]]:
     """The first sentences only."""
-    for number, item in enumerate(sentences, start=1):
+    items: Iterable[Item[str | Sentence]] = iter(sentences)
+    for number, item in enumerate(items, start=1):
         yield item
         if number == limit:
             return

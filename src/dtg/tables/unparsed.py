@@ -16,6 +16,7 @@ from dtg.errors import DamagedFileError, FileError
 from dtg.io.text_files import check_is_file
 from dtg.tables.items import Item, Lines, OneText, sentence_of
 from dtg.text.sentence import Sentence
+from dtg.text.words import ENGLISH
 from dtg.trees import DependencyTree, format_conllu
 from dtg.trees.conllu import COLUMNS, FORM, HEAD, SentenceProblem, read_source, sentence_blocks
 from dtg.trees.tree import Source
@@ -33,10 +34,10 @@ class UnparsedSentence:
     source: Source
 
 
-def read_lines(lines: Lines | OneText, *, tokenized: bool) -> Iterator[Item[UnparsedSentence]]:
+def read_lines(lines: Lines | OneText, *, tokenized: bool, language: str = ENGLISH) -> Iterator[Item[UnparsedSentence]]:
     """A sentence from each line that is not empty; its `sent_id` is the line's number."""
     for item in lines:
-        sentence = sentence_of(item.content, tokenized=tokenized)
+        sentence = sentence_of(item.content, tokenized=tokenized, language=language)
         comments = (f"# sent_id = {item.sentence_id}",)
         unparsed = from_sentence(sentence, lines.name, item.sentence_id, comments)
         yield Item(item.sentence_id, unparsed, item.written, item.position)

@@ -18,6 +18,7 @@ from dtg.errors import CorpusError, InputError
 from dtg.text.arrays import ARRAYS, DEPENDENCY_ARRAYS, PHRASE_ARRAYS, open_array
 from dtg.text.manifest import Manifest, check_files, kind_of, read_manifest
 from dtg.text.tokenizer import Tokenizer
+from dtg.text.words import ENGLISH
 from dtg.transitions.batch import ConstituencyColumns, DependencyColumns, SentenceBatch, TreeColumns
 from dtg.trees import ConstituencyTree, DependencyTree, Node
 from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY, TreeKind
@@ -53,6 +54,11 @@ class Corpus:
         if name not in self.splits:
             raise CorpusError(f"{self.folder} has no split {name!r}; it has {', '.join(self.splits)}.")
         return self.splits[name]
+
+    @property
+    def language(self) -> str:
+        """Whose rules split raw text into words as those of the corpus are: a language code, or "none"."""
+        return self.manifest["options"].get("language") or ENGLISH
 
     def verify(self) -> None:
         """Check the hash of every file."""

@@ -23,6 +23,7 @@ from dtg.text.corpus import Corpus
 from dtg.text.encoding import TreeEncoder, encode_split, encoder_for
 from dtg.text.manifest import TOKENIZER, describe_file, read_manifest, write_manifest
 from dtg.text.tokenizer import Tokenizer
+from dtg.text.words import ENGLISH
 from dtg.trees import SkippedSentence, TreebankReading, TreebankReport, TreeReading
 
 SPLITS = ("train", "dev", "test")
@@ -69,6 +70,7 @@ def prepare_corpus(
     tokenizer: str | Path | None = None,
     reading: TreeReading | None = None,
     text: PlainText | None = None,
+    language: str = ENGLISH,
     progress: ShowProgress | None = None,
 ) -> PreparedCorpus:
     """Make a corpus of the files of each split, unless `out` has been made of the same files and options already.
@@ -81,6 +83,7 @@ def prepare_corpus(
         reading: which trees the corpus gets, and what happens to those that cannot be taken as they are: a `TreebankReading`
             for dependencies, projected to phrases if it says so, or a `BracketReading` for phrases in brackets.
         text: plain text that is parsed and added to the treebanks; its trees are dependencies, which may be projected.
+        language: whose rules split raw text into words as those of the corpus are: a language code, or "none".
         progress: is handed the trees as they are read, for instance to show how far it is.
     """
     reading, out = reading or TreebankReading(), Path(out)
@@ -96,6 +99,7 @@ def prepare_corpus(
         "tokenizer": given.hash if given else None,
         **reading.options(),
         **(text.settings if text else {}),
+        "language": None if language == ENGLISH else language,
     }
     if is_taken(out):
         return PreparedCorpus(same_corpus(out, inputs, options), was_there=True)

@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from dtg.errors import InputError
-from dtg.text.words import checked_words, split_words
+from dtg.text.words import ENGLISH, checked_words, split_words
+from dtg.trees import DependencyTree
+from dtg.trees.conllu import FORM
+
+MISC = 9  # a column of CoNLL-U
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +27,17 @@ class Sentence:
     ends: tuple[int, ...]
     # For each word the number, from 0, of the whitespace-separated word it belongs to.
     whitespace: tuple[int, ...]
+    # What is written for each whitespace-separated word, where that is not its words joined ("du" for "de" "le").
+    surfaces: tuple[str, ...] | None = None
 
     @classmethod
-    def of_text(cls, text: str) -> Sentence:
+    def of_text(cls, text: str, language: str = ENGLISH) -> Sentence:
         """A plain text, split with `dtg.text.split_words`; offsets are those in `text`.
 
         >>> Sentence.of_text("I don't.").whitespace
         (0, 1, 1, 1)
         """
-        words = split_words(text)
+        words = split_words(text, language)
         if not words:
             raise InputError(f"the text {text!r} has no words; a sentence needs at least one.")
         # Nothing but white space is left out between words, so a gap is where a whitespace word ends.
@@ -51,12 +57,42 @@ class Sentence:
         starts = tuple(end - len(word) for end, word in zip(ends, words, strict=True))
         return cls(words, starts, ends, tuple(range(len(words))))
 
+    @classmethod
+    def of_tree(cls, tree: DependencyTree) -> Sentence:
+        """The words of a tree from CoNLL-U; multiword tokens (du: de, le) and SpaceAfter=No say how they are written.
+
+        Offsets are those in the text as the file writes it; the words of a multiword token all have its offsets.
+        """
+        source = tree.source
+        if source is None:
+            return cls.of_words(tree.words)
+        tokens, last = list[tuple[str, int, bool]](), 0  # (surface, words, whether a space follows)
+        ranges = {before: line.split("\t") for before, line in source.inserted if "-" in line.split("\t")[0]}
+        while last < len(tree):
+            fields: Sequence[str] = ranges.get(last, source.columns[last])
+            count = int(fields[0].split("-")[1]) - last if last in ranges else 1
+            tokens.append((fields[FORM], count, "SpaceAfter=No" not in fields[MISC].split("|")))
+            last += count
+        starts, ends, whitespace, surfaces, place = list[int](), list[int](), list[int](), [""], 0
+        for surface, count, has_space in tokens:
+            starts += [place] * count
+            ends += [place + len(surface)] * count
+            whitespace += [len(surfaces) - 1] * count
+            surfaces[-1] += surface
+            place += len(surface) + has_space
+            if has_space:
+                surfaces.append("")
+        written = tuple(surfaces if surfaces[-1] else surfaces[:-1])
+        return cls(tree.words, tuple(starts), tuple(ends), tuple(whitespace), written)
+
     def __len__(self) -> int:
         return len(self.words)
 
     @property
     def text(self) -> str:
         """Every word at its offset, and spaces between them (whatever white space was there)."""
+        if self.surfaces is not None:
+            return " ".join(self.surfaces)
         text = ""
         for word, start in zip(self.words, self.starts, strict=True):
             text = text.ljust(start) + word
@@ -65,6 +101,8 @@ class Sentence:
     @property
     def whitespace_words(self) -> tuple[str, ...]:
         """The whitespace-separated words, in order."""
+        if self.surfaces is not None:
+            return self.surfaces
         joined = [""] * (self.whitespace[-1] + 1)
         for word, number in zip(self.words, self.whitespace, strict=True):
             joined[number] += word
@@ -74,8 +112,8 @@ class Sentence:
 GivenSentence = str | Sequence[str] | Sentence
 
 
-def as_sentence(given: GivenSentence) -> Sentence:
-    """A text is split into words; words are taken as they are."""
+def as_sentence(given: GivenSentence, language: str = ENGLISH) -> Sentence:
+    """A text is split into words, by the rules of a language; words are taken as they are."""
     if isinstance(given, Sentence):
         return given
-    return Sentence.of_text(given) if isinstance(given, str) else Sentence.of_words(given)
+    return Sentence.of_text(given, language) if isinstance(given, str) else Sentence.of_words(given)

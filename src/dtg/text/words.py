@@ -1,8 +1,9 @@
-"""Splits plain English text into sentences, and sentences into words as UD English writes them.
+"""Splits plain text into sentences and words, by the rules of a language.
 
-The rules are those of spaCy's English tokenizer and sentencizer (no trained model is involved): "don't" is "do" and "n't",
-punctuation stands alone, but runs of marks ("!!") stay together; a sentence ends with a mark such as . ! or ?, and whatever
-closing marks follow it. docs/text.md has measurements, and says where words differ from those of the treebanks.
+The rules are those of spaCy's blank pipelines, by language code (no trained model is involved). English words are as UD
+English writes them: "don't" is "do" and "n't", punctuation stands alone, but runs of marks ("!!") stay together. A sentence
+ends with a mark such as . ! or ?, and whatever closing marks follow it. docs/text.md has measurements, and says where words
+differ from those of the treebanks.
 """
 
 from __future__ import annotations
@@ -29,31 +30,53 @@ class Word:
 RUN = re.compile(r"[!?]+|([=*_$<>~])\1*")
 
 
-def split_words(text: str) -> list[Word]:
+ENGLISH = "en"
+NO_RULES = "none"  # the language of those who take words only
+
+
+def split_words(text: str, language: str = ENGLISH) -> list[Word]:
     """The words of a text; what is between them is white space.
 
     >>> [word.text for word in split_words("I don't know!!")]
     ['I', 'do', "n't", 'know', '!!']
     """
     words = list[Word]()
-    for token in english()(text):
+    for token in word_rules(language)(text):
         if token.is_space:
             continue
         start, end = token.idx, token.idx + len(token.text)
-        if words and words[-1].end == start and RUN.fullmatch(text, words[-1].start, end):
+        is_run = language == ENGLISH and words and words[-1].end == start
+        if is_run and RUN.fullmatch(text, words[-1].start, end):
             start = words.pop().start
         words.append(Word(text[start:end], start, end))
     return words
 
 
-def split_sentences(text: str) -> list[str]:
+def split_sentences(text: str, language: str = ENGLISH) -> list[str]:
     """The sentences of a paragraph, in order; what is between them is white space.
 
     >>> split_sentences("Dr. Smith came. She left!")
     ['Dr. Smith came.', 'She left!']
     """
-    sentences = sentencizer()(english()(text)).sents
+    sentences = sentencizer()(word_rules(language)(text)).sents
     return [found for sentence in sentences if (found := sentence.text.strip())]
+
+
+def agreement(text: str, words: Sequence[str], language: str) -> int:
+    """How many of a sentence's words, as a treebank has them, the rules of a language find at their place in its text."""
+    places, end = set[tuple[int, int]](), 0
+    for word in words:
+        start = text.find(word, end)
+        if start >= 0:  # a word that is not written as such (du: de, le) has no place
+            end = start + len(word)
+            places.add((start, end))
+    return len(places & {(word.start, word.end) for word in split_words(text, language)})
+
+
+def check_language(language: str) -> None:
+    """Raise unless there are rules for a language, or it is `NO_RULES`."""
+    if language != NO_RULES:
+        word_rules(language)
 
 
 def checked_words(words: Sequence[str]) -> tuple[str, ...]:
@@ -71,20 +94,29 @@ def checked_words(words: Sequence[str]) -> tuple[str, ...]:
 
 
 @cache
-def english() -> Callable[[str], Iterable[Any]]:
-    """Imported when it is needed: it takes two seconds."""
+def word_rules(language: str = ENGLISH) -> Callable[[str], Iterable[Any]]:
+    """spaCy's tokenizer of a language. Imported when it is needed: it takes two seconds."""
+    if language == NO_RULES:
+        raise InputError(
+            "raw text cannot be split into words here: no rules are known for the words that this was trained on. "
+            "Give words, with spaces between them."
+        )
     try:
         import spacy
     except ImportError:
         raise MissingExtraError("spaCy", "text", "splitting plain text into words") from None
-    tokenizer: Callable[[str], Iterable[Any]] = spacy.blank("en").tokenizer
+    try:
+        tokenizer: Callable[[str], Iterable[Any]] = spacy.blank(language).tokenizer
+    except (ImportError, ValueError) as error:  # an unknown code, or a language whose rules need another package
+        reason = str(error).splitlines()[0]
+        raise InputError(f"there are no rules to split text of language {language!r} into words: {reason}") from None
     return tokenizer
 
 
 @cache
 def sentencizer() -> Any:
-    """Imported when it is needed, after `english` has said what to do where spaCy is missing."""
-    english()
+    """Imported when it is needed, after `word_rules` has said what to do where spaCy is missing."""
+    word_rules()
     from spacy.pipeline import Sentencizer
 
     return Sentencizer()

@@ -68,7 +68,7 @@ class Action:
         return describe(self.operation.name, self.argument)
 
     def at(self, argument: Argument) -> Action:
-        """The same operation with an argument, such as an arc over so many stack items in arc-swift."""
+        """The same operation with an argument, such as an arc-swift arc with its distance."""
         return Action(self.operation, self.word, argument)
 
 

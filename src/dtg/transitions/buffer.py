@@ -63,6 +63,11 @@ class KeepingLanes(BufferLanes):
     def headed_run(self) -> Tensor:
         return self.headed.gather(1, (self.depth - 1).clamp(min=0))
 
+    def features(self) -> Tensor:
+        depth = self.depth  # once for two columns
+        run = self.headed.gather(1, (depth - 1).clamp(min=0))
+        return torch.cat([depth, self.buffered, self.headless, self.root_has_word, self.last, run], dim=1)
+
     def change(self, actions: LaneActions) -> Change:
         top = self.items - 1
         left, right = actions.does[Operation.LEFTARC], actions.does[Operation.RIGHTARC]
@@ -84,6 +89,6 @@ class KeepingLanes(BufferLanes):
         new_top = change.new_top.clamp(min=0)
         run = torch.where(change.keeps_top, (below + 1) * right, self.headed.gather(1, new_top))
         self.headed.scatter_(1, new_top, run)
-        self.headless = self.headless + actions.started - actions.composed
+        self.headless = self.headless + actions.headless_more
         self.record_arcs(actions, change)
         self.record(actions, change)

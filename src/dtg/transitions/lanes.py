@@ -32,6 +32,7 @@ class LaneActions(NamedTuple):
     id: Tensor  # in the system's `ActionTable`, or NOTHING: the lane waits
     piece: Tensor  # what GEN generates
     started: Tensor  # 1 for GEN that begins a word, else 0
+    headless_more: Tensor  # words without a head: one more where one begins, one less after an action that composes
     operation: Tensor  # or NOTHING
     argument: Tensor  # as a number; 1 where there is none
     taken: (
@@ -67,7 +68,8 @@ class LaneActions(NamedTuple):
         starts_word = generates & starts_word
         known[2] += continues  # a subword within a word takes the word's item and puts it in again
         # As two tables, so that a step is cut out of all columns at once.
-        numbers = torch.cat([torch.stack([ids, piece, starts_word.long()]), known])
+        started = starts_word.long()
+        numbers = torch.cat([torch.stack([ids, piece, started, started - known[4]]), known])
         by_number = torch.split(numbers[:, :, None], lanes, dim=1)
         own = torch.stack([starts_word, pushes & ~continues])
         by_flag = torch.split(torch.cat([own, flags])[:, :, None], lanes, dim=1)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import comb
 from typing import Any, ClassVar
 
 import torch
@@ -261,15 +260,24 @@ class ShiftAttach(TransitionSystem):
         return [number - (subwords - 1) if number >= self.table.first[Operation.ATTACH] else number for number in ids]
 
     def result(self, state: AttachState) -> BinaryTree:
-        return BinaryTree(state.words, tuple(sorted(state.spans, key=lambda span: (span[0], -span[1]))))
+        """What is left on the stack becomes one constituent, as if the last word had been merged with all of it."""
+        spans = (*state.spans, *((first, len(state.words)) for first, _ in state.stack[:-1]))
+        return BinaryTree(state.words, tuple(sorted(spans, key=lambda span: (span[0], -span[1]))))
 
     def partial(self, state: AttachState, probability: float, log_probability: float) -> PartialBinaryTree:
         spans = tuple(sorted(state.spans, key=lambda span: (span[0], -span[1])))
         return PartialBinaryTree(state.words, spans, probability, log_probability)
 
     def count_trees(self, words: int) -> int:
-        """Catalan(n - 1)."""
-        return comb(2 * words - 2, words - 1) // words
+        """Catalan(n - 1), where the limit leaves all of them; by counting how many constituents are on the stack."""
+        ways = {0: 1}  # constituents after the words so far -> number of ways
+        for _ in range(words):
+            following: dict[int, int] = {}
+            for held, count in ways.items():
+                for left in range(1, min(held + 1, self.attach_limit) + 1):
+                    following[left] = following.get(left, 0) + count
+            ways = following
+        return ways.get(1, 0)
 
 
 def merges_of(batch: SentenceBatch) -> Tensor:
@@ -289,20 +297,21 @@ def merges_of(batch: SentenceBatch) -> Tensor:
 
 
 def held_constituents(batch: SentenceBatch, merges: Tensor) -> Tensor:
-    """(words,) how many constituents the stack holds when each word's last subword is to be attached, that one included."""
+    """(words,) how many constituents the stack holds at most, from each word's first subword until its last one is attached."""
     total = batch.piece_counts - merges  # what each word adds to the stack
-    before = total.cumsum(0) - total
-    start = before[batch.word_offsets[:-1]]
-    return before + batch.piece_counts - start[batch.sentence_of_word]
+    after = total.cumsum(0)
+    start = (after - total)[batch.word_offsets[:-1]][batch.sentence_of_word]
+    # A word's subwords stay on the stack until the last one, which is merged before it is put there.
+    return torch.maximum(after, after - total + batch.piece_counts - 1) - start
 
 
 def most_constituents(tree: BinaryTree) -> int:
-    """How many constituents the stack holds at most, the word to be attached included."""
+    """How many constituents the stack holds at most, once a word is attached."""
     ends = [0] * (len(tree) + 1)
     for _, last in tree.spans:
         ends[last] += 1
     most = held = 0
     for word in range(1, len(tree) + 1):
-        most = max(most, held + 1)
         held += 1 - ends[word]
+        most = max(most, held)
     return most

@@ -155,7 +155,7 @@ def phrases_over(first: int, last: int, chains: Sequence[tuple[str, ...]]) -> It
 def children_over(
     first: int, last: int, chains: Sequence[tuple[str, ...]], least: int = 0
 ) -> Iterator[tuple[Node, ...]]:
-    """Words and phrases side by side over a span, at least so many."""
+    """Words and phrases side by side over a span, at least a given number."""
     if first > last:
         if least <= 0:
             yield ()

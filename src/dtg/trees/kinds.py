@@ -16,6 +16,7 @@ from dtg.trees.brackets import read_brackets, write_brackets
 from dtg.trees.conllu import read_conllu, write_conllu
 from dtg.trees.constituency import ConstituencyTree
 from dtg.trees.drawing import draw_phrases
+from dtg.trees.svg import dependency_svg
 from dtg.trees.tree import DependencyTree
 
 
@@ -64,6 +65,13 @@ class PartialDependencyTree:
     stack: tuple[int, ...]  # words on the stack, bottom to top; 0 is <ROOT>
     probability: float  # among the hypotheses in the beam
     log_probability: float  # of the words and all actions so far, in nats
+
+    def svg(self) -> str:
+        """The arcs so far as the text of an SVG picture, words on the stack in bold; notebooks show it."""
+        return dependency_svg(self.words, self.heads, marked=self.stack)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def as_node(value: object, place: int) -> Node:
 
 
 def check_nodes(count: int, nodes: Sequence[Node]) -> None:
-    """Raise a `TreeError` unless these are the nodes of a tree over so many words, in preorder."""
+    """Raise a `TreeError` unless these are the nodes of a tree over this many words, in preorder."""
     if not nodes:
         raise TreeError("there are no nodes; at least one is expected, over all words.")
     for place, node in enumerate(nodes, start=1):

@@ -52,7 +52,7 @@ def bottom_up(heads: Sequence[int]) -> list[int]:
 
 
 def label_of(tree: DependencyTree, labels: PhraseLabels, head: int, before: int) -> str:
-    """The label of the phrase around a head with so many dependents before it."""
+    """The label of the phrase around a head, from the number of dependents before it."""
     if labels == "none":
         return NO_LABEL
     if labels == "head":

@@ -106,6 +106,15 @@ class DependencyTree:
 
         draw_arcs(path, self.words, self.heads, self.labels)
 
+    def svg(self) -> str:
+        """The tree as the text of an SVG picture, with arcs above the words; notebooks show it. Needs nothing else."""
+        from dtg.trees.svg import dependency_svg
+
+        return dependency_svg(self.words, self.heads, self.labels)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
 
 def check_tree(words: Sequence[str], heads: Sequence[int], labels: Sequence[str] | None) -> None:
     """Raise a `TreeError` that names the word (as `error.word`) unless this is a dependency tree."""

@@ -8,26 +8,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dtg.evaluation.blimp.columns import PAIR_COLUMNS, pair_row
-from dtg.evaluation.blimp.lines import Pair
-from dtg.evaluation.blimp.reporting import PAIRS
-from dtg.evaluation.blimp.reporting import Report as BlimpReport
-from dtg.evaluation.blimp.scored import CONVENTIONS, ScoredPair
-from dtg.evaluation.blimp.scores import score
-from dtg.evaluation.perplexity import summarize
-from dtg.evaluation.perplexity_report import Report as PerplexityReport
-from dtg.evaluation.perplexity_report import write_sentences
-from dtg.evaluation.perplexity_rows import By
-from dtg.evaluation.reranking import RerankedSentence
-from dtg.evaluation.reranking import summarize as summarize_reranking
-from dtg.evaluation.reranking_report import Report as RerankingReport
-from dtg.evaluation.results import results_content, write_results, write_rows
-from dtg.evaluation.sg import score_items
-from dtg.evaluation.sg.formulas import Verdict
-from dtg.evaluation.sg.reporting import VERDICTS
-from dtg.evaluation.sg.reporting import Report as SyntaxGymReport
-from dtg.evaluation.sg.surprisals import VERDICT_COLUMNS, verdict_rows
-from dtg.evaluation.sg.verdicts import ItemResult
+from dtg.evaluation.contract import Task
+from dtg.evaluation.probability import By, Probability
+from dtg.evaluation.results import Results, write_rows
+from dtg.evaluation.tasks.pairs.blimp import Blimp, pair_row
+from dtg.evaluation.tasks.pairs.blimp_files import Pair
+from dtg.evaluation.tasks.pairs.scored import ScoredPair, score
+from dtg.evaluation.tasks.perplexity import Perplexity
+from dtg.evaluation.tasks.perplexity_scores import summarize
+from dtg.evaluation.tasks.reranking import RerankedTrees
+from dtg.evaluation.tasks.reranking import summarize as summarize_reranking
+from dtg.evaluation.tasks.syntaxgym import ItemResult, score_items
+from dtg.evaluation.tasks.syntaxgym.formulas import Verdict
+from dtg.evaluation.tasks.syntaxgym.tables import verdict_rows
+from dtg.evaluation.tasks.syntaxgym.task import SyntaxGym
 
 SUITES = {"number_prep": 6, "npz_obj": 5, "cleft": 4}
 PARADIGMS = {"passive_1": ("syntax", "argument_structure"), "npi_present_1": ("semantics", "npi_licensing")}
@@ -61,18 +55,12 @@ def write_sg(
         for suite, n in suites.items()
         for item in range(1, n + 1)
     ]
-    report = SyntaxGymReport(
-        name,
-        "made up",
-        (),
-        "first",
-        results,
-        {"first": score_items(results, "first"), "all": score_items(results, "all")},
-    )
+    scores = {"first": score_items(results, "first"), "all": score_items(results, "all")}
+    about = {"title": "made up", "notes": [], "remarks": [], "rule": "first", "items": len(results)}
     folder.mkdir(parents=True)
-    write_rows(folder / VERDICTS, VERDICT_COLUMNS, verdict_rows(results))
+    write_rows(folder / SyntaxGym.table, SyntaxGym.columns, verdict_rows(results))
     used = settings("evaluate sg", name, family, **{**BEAM, **more})
-    return written(folder, results_content("sg", used, given(name, "syntaxgym"), report.as_dict()))
+    return written(folder, SyntaxGym, used, given(name, "syntaxgym"), {**about, "scores": scores, "against": None})
 
 
 def write_blimp(
@@ -92,13 +80,12 @@ def write_blimp(
         for number in range(10)
     ]
     scored = [ScoredPair(pair, -20.0, -20.0 - (1 if chance.random() < share else -1), 4, 4) for pair in some]
-    report = BlimpReport(
-        name, "made up", (), scored, {convention: score(scored, convention) for convention in CONVENTIONS}
-    )
+    scores = {rule: score(scored, rule, Blimp.levels, Blimp.strata) for rule in ("sentence", "per_word")}
+    about: dict[str, Any] = {"title": "made up", "notes": [], "intervals": "", "scores": scores, "against": None}
     folder.mkdir(parents=True)
-    write_rows(folder / PAIRS, PAIR_COLUMNS, map(pair_row, scored))
+    write_rows(folder / Blimp.table, Blimp.columns, map(pair_row, scored))
     used = settings("evaluate blimp", name, family, **{**BEAM, **more})
-    return written(folder, results_content("blimp", used, given(name, "blimp"), report.as_dict()))
+    return written(folder, Blimp, used, given(name, "blimp"), about)
 
 
 def write_ppl(
@@ -119,44 +106,52 @@ def write_ppl(
             row[f"log_{kind}"] = -words * (level + chance.gauss(0, 0.2) + 0.1 * (kind == "joint"))
             row["proposal_trees"] = 300
         rows.append({**row, "estimate_error": 0.1, "effective_sample_size": 12.0})
-    report = PerplexityReport(name, "dev.conllu", rows, [summarize(rows, kind) for kind in by], ())
+    task = Perplexity("dev.conllu", (), Probability(tuple(by)))
+    content = {"title": "made up", "sentences": len(rows), "words": sum(row["words"] for row in rows)}
+    content |= {"pieces": sum(row["pieces"] for row in rows), "lifted_arcs": 0, "notes": []}
+    content["perplexities"] = {kind: summarize(rows, kind) for kind in by}
     folder.mkdir(parents=True)
-    write_sentences(folder, rows)
+    columns, shown = task.tables(rows)[task.table]
+    write_rows(folder / task.table, columns, shown)
     method = {"by": list(by), "trees": 300, "proposal": "b" * 64, "seed": 0, "constrained": True, "group": 8}
     used = settings("evaluate ppl", name, family, **{**method, **more})
     about = {**given(name, "dev.conllu"), **({"proposal": "runs/parser/best"} if "proposal" in by else {})}
-    return written(folder, results_content("ppl", used, about, report.as_dict()))
+    return written(folder, Perplexity, used, about, content)
 
 
-def written(folder: Path, content: dict[str, Any]) -> dict[str, Any]:
-    write_results(folder, content)
-    return content
+def written(
+    folder: Path, task: type[Task], used: dict[str, Any], about: dict[str, Any], content: dict[str, Any]
+) -> dict[str, Any]:
+    """results.json, which it returns."""
+    found = Results(task, about["name"], content, used, about).as_dict()
+    (folder / "results.json").write_text(json.dumps(found, indent=2, ensure_ascii=False), encoding="utf-8")
+    return found
 
 
-def reranked_sentences(seed: int, sentences: int = 30) -> list[RerankedSentence]:
+def reranked_sentences(seed: int, sentences: int = 30) -> list[dict[str, Any]]:
     lengths, chance = random.Random(0), random.Random(seed)
     some = []
     for number in range(1, sentences + 1):
         words = lengths.randrange(2, 30)
         proposal, reranked, oracle = sorted(chance.randrange(words // 2, words + 1) for _ in range(3))
         some.append(
-            RerankedSentence(
-                sentence_id=number,
-                sent_id=str(number),
-                words=words,
-                scored=words - 1,
-                proposal=proposal,
-                reranked=reranked,
-                oracle=oracle,
-                proposal_scored=min(proposal, words - 1),
-                reranked_scored=min(reranked, words - 1),
-                oracle_scored=min(oracle, words - 1),
-                crosses=0,
-                trees=40,
-                proposal_rank=1,
-                log_joint=-9.0,
-                log_bound=-8.0,
-            )
+            {
+                "sentence_id": number,
+                "sent_id": str(number),
+                "words": words,
+                "scored": words - 1,
+                "proposal": proposal,
+                "reranked": reranked,
+                "oracle": oracle,
+                "proposal_scored": min(proposal, words - 1),
+                "reranked_scored": min(reranked, words - 1),
+                "oracle_scored": min(oracle, words - 1),
+                "crosses": 0,
+                "trees": 40,
+                "proposal_rank": 1,
+                "log_joint": -9.0,
+                "log_bound": -8.0,
+            }
         )
     return some
 
@@ -164,11 +159,12 @@ def reranked_sentences(seed: int, sentences: int = 30) -> list[RerankedSentence]
 def write_reranking(folder: Path, name: str, seed: int, **more: Any) -> dict[str, Any]:
     """What dtg evaluate rerank --out leaves."""
     sentences = reranked_sentences(seed)
-    report = RerankingReport(name, "test.conllu", sentences, summarize_reranking(sentences), ())
+    content = {"title": "made up", "notes": [], **summarize_reranking(sentences)}
     method = {"seed": 0, "trees": 300, "proposal": "b" * 64, "weight": 0.0, "constrained": True}
     used = settings("evaluate rerank", name, "dtg", **{**method, **more})
     folder.mkdir(parents=True)
-    return written(folder, report.content(used, {**given(name, "test.conllu"), "proposal": "runs/parser/best"}))
+    about = {**given(name, "test.conllu"), "proposal": "runs/parser/best"}
+    return written(folder, RerankedTrees, used, about, content)
 
 
 def write_parser(file: Path, uas: float = 91.25) -> None:

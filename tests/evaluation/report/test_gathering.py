@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dtg.errors import InputError
-from dtg.evaluation.report.bars import parts_of
-from dtg.evaluation.report.finding import find
-from dtg.evaluation.report.models import gather
+from dtg.evaluation.report.gathering import find, gather
 from dtg.evaluation.report.overview import word_kinds
-from dtg.evaluation.report.page import letters, marks
+from dtg.evaluation.report.page import letters, marks, parts_of
 from tests.evaluation.report.made_up import write_blimp, write_parser, write_ppl, write_reranking, write_run, write_sg
 
 
@@ -26,7 +25,7 @@ def test_models_come_in_the_order_given_and_paths_may_overlap(tmp_path: Path) ->
         assert found.models[0].results["sg"].given["name"] == names[0]
 
 
-def test_two_results_of_a_kind_or_two_models_under_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_results_of_a_kind_are_refused_and_two_models_of_one_name_told_apart(tmp_path: Path) -> None:
     write_sg(tmp_path / "one", "dtg", 1)
     write_sg(tmp_path / "two", "dtg", 2)
     with pytest.raises(
@@ -34,8 +33,9 @@ def test_two_results_of_a_kind_or_two_models_under_one_name_are_refused(tmp_path
     ):
         gather(find([tmp_path]), {})
     write_ppl(tmp_path / "three", "dtg", 4.0, model_sha256="f" * 64)
-    with pytest.raises(InputError, match=r"dtg stands for two different models, in .*two and in .*three"):
-        gather(find([tmp_path / "two", tmp_path / "three"]), {})
+    write_sg(tmp_path / "four/sg", "dtg", 2, model_sha256="f" * 64)
+    found = gather(find([tmp_path / name for name in ("two", "three", "four")]), {})  # two models of one name
+    assert {model.name: list(model.results) for model in found.models} == {"dtg": ["sg"], "dtg (three)": ["ppl", "sg"]}
 
 
 def test_reranking_belongs_to_the_model_that_did_it(tmp_path: Path) -> None:
@@ -51,10 +51,8 @@ def test_reranking_belongs_to_the_model_that_did_it(tmp_path: Path) -> None:
     ):
         gather(find([tmp_path]), {})
     write_reranking(tmp_path / "d", "dtg", 1, model_sha256="f" * 64)
-    with pytest.raises(
-        InputError, match=r"dtg stands for two different models, in .*sg and in .*d \(by model_sha256\)"
-    ):
-        gather(find([tmp_path / "a/sg", tmp_path / "d"]), {})
+    apart = gather(find([tmp_path / "a/sg", tmp_path / "d"]), {})
+    assert [model.name for model in apart.models] == ["dtg", "dtg (d)"]
 
 
 def test_runs_go_with_their_models(tmp_path: Path) -> None:
@@ -87,10 +85,10 @@ def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
     (tmp_path / "printed.json").write_text('{"kind": "rerank", "settings": {}}')
     (tmp_path / "other.json").write_text('{"anything": 1}')
     begun, broken, printed = find([tmp_path]).notes
-    assert begun == f"{tmp_path / 'begun'} is not finished, and left out. The same command goes on with it."
+    assert begun == f"{tmp_path / 'begun'} is not finished, and left out. The same command resumes it."
     assert broken.startswith(f"{tmp_path / 'broken.json'} is left out: it is not JSON")
     assert printed.startswith(
-        f"{tmp_path / 'printed.json'} is left out: of dtg evaluate rerank, the folder that --out makes"
+        f"{tmp_path / 'printed.json'} is left out: of dtg evaluate rerank, the folder that it writes"
     )
     (tmp_path / "empty").mkdir()
     for path, message in (
@@ -104,7 +102,9 @@ def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*results\.json"):
         find([tmp_path / "good"])
     (tmp_path / "good/results.json").write_text('{"kind": "taste", "format_version": 1}')
-    with pytest.raises(InputError, match="results of the kind 'taste'; known are ppl, blimp, sg, rerank"):
+    with pytest.raises(
+        InputError, match="results of the kind 'taste'; known are ppl, blimp, sg, pairs, rerank, parser"
+    ):
         find([tmp_path / "good"])
     write_parser(tmp_path / "parser.json")
     old = json.loads((tmp_path / "parser.json").read_text()) | {"format_version": 0}
@@ -140,3 +140,18 @@ def test_letters_and_parts() -> None:
         ("bars-2", " Part 2 of 2.", 2),
     ]
     assert list(parts_of("bars", ["a"])) == [("bars", "", ["a"])]
+
+
+def test_damaged_results_are_named(tmp_path: Path) -> None:
+    whole = write_sg(tmp_path / "sg", "dtg", 1)
+    damages: list[dict[str, Any]] = [
+        {"scores": {}},
+        {"scores": None},
+        {"settings": {}},
+        {"settings": 3},
+        {"given": {"name": 3}},
+    ]
+    for damage in damages:
+        (tmp_path / "sg/results.json").write_text(json.dumps({**whole, **damage}))
+        with pytest.raises(InputError, match="damaged"):
+            gather(find([tmp_path]), {})

@@ -129,10 +129,10 @@ def test_trees_and_training(made: Made) -> None:
 
 def test_what_is_missing_is_a_dash_with_a_command(made: Made) -> None:
     missing = made.row("results", "dtg-swift")["PPL per word"]
-    assert missing.text == "–" and missing.number is None and "`dtg evaluate ppl --conllu FILE" in missing.notes[0]
+    assert missing.text == "–" and missing.number is None and "`dtg evaluate ppl`" in missing.notes[0]
     assert made.csv("results")[2]["PPL per word"] == ""
     strange = made.row("results", STRANGE)
-    assert "`dtg evaluate sg DIR" in strange["SG"].notes[0] and "`dtg evaluate blimp DIR" in strange["BLiMP"].notes[0]
+    assert "`dtg evaluate sg`" in strange["SG"].notes[0] and "`dtg evaluate blimp`" in strange["BLiMP"].notes[0]
     assert made.row("circuits", "Agreement")["dtg-swift"] == Cell("–", ("None of its items were evaluated.",))
     assert made.row("training", "dtg-swift")["layers × width"].notes[0].startswith("No training run is known.")
 

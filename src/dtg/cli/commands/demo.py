@@ -182,8 +182,9 @@ def show_tree(console: Console, model: LanguageModel, example: Example) -> Tree:
     console.print(
         f"\nThe best tree that {pretrained.MODEL} finds (ln p of words and tree: {parsed.log_probability:.1f}):\n"
     )
-    console.print(Text(parsed.tree.draw()))
-    return parsed.tree
+    tree: Tree = parsed.tree
+    console.print(Text(tree.draw()))
+    return tree
 
 
 def draw(path: Path, example: Example, found: Mapping[str, Sequence[SentenceSurprisal]]) -> None:

@@ -102,7 +102,7 @@ def parse(
         trees = ParserTrees(load_parser(parser_folder(parser), device), selection)
         sidecar = parser_sidecar(given.name, parser_folder(parser), options, str(trees.parser.device))
     if draw:
-        draw_parsed(given.items, trees, draw)
+        draw_parsed(given.items(trees.language), trees, draw)
     else:
-        write_parsed(given.items, given.size, trees, to, sidecar)
+        write_parsed(given.items(trees.language), given.size, trees, to, sidecar)
     given.tell_empty()

@@ -12,6 +12,7 @@ from dtg.cli.commands.train_parser import HELD_OUT
 from dtg.cli.interrupts import interruptible
 from dtg.cli.options import (
     DeviceOption,
+    LanguageOption,
     NonProjectiveOption,
     ParagraphsOption,
     ParserOption,
@@ -19,6 +20,7 @@ from dtg.cli.options import (
     SkipInvalidOption,
     TokenizedOption,
 )
+from dtg.cli.training import language_of
 from dtg.errors import InputError
 from dtg.trees import SkippedSentence
 
@@ -68,6 +70,7 @@ def prepare(
         list[Path] | None, typer.Option(help=f"What to look at once, at the end: {SOME}.", metavar="FILE...")
     ] = None,
     parser: ParserOption = None,
+    language: LanguageOption = None,
     tokenized: TokenizedOption = False,
     paragraphs: ParagraphsOption = False,
     longest: Annotated[
@@ -97,7 +100,7 @@ def prepare(
     from dtg.cli.loading import parser_folder
     from dtg.cli.progress import with_progress
     from dtg.cli.training_text import TextParsing, check_text, is_text
-    from dtg.tables.plain_text import TextReading
+    from dtg.tables.plain_text import LONGEST, TextReading
     from dtg.text import TreebankReading, prepare_corpus
 
     check_text(text or [])
@@ -107,9 +110,10 @@ def prepare(
     texts["train"] += text or []
     texts = {split: files for split, files in texts.items() if files}
     reading = TreebankReading(nonprojective, roots, skip_invalid)
-    of_text = TextReading(tokenized, paragraphs, longest)
-    if not texts and (parser is not None or of_text != TextReading()):
+    if not texts and (parser is not None or (tokenized, paragraphs, longest) != (False, False, LONGEST)):
         raise InputError("--parser, --tokenized, --paragraphs and --longest are about text, and none is given.")
+    spoken = language_of(language, treebanks["train"])
+    of_text = TextReading(tokenized, paragraphs, longest, spoken)
     parsing = TextParsing(texts, out, of_text, parser_folder(parser), device, holds_out=not dev and "train" in texts)
     with interruptible():
         prepared = prepare_corpus(
@@ -119,6 +123,7 @@ def prepare(
             tokenizer=tokenizer,
             reading=reading,
             text=parsing.plain_text() if texts else None,
+            language=spoken,
             progress=with_progress,
         )
     if prepared.was_there:

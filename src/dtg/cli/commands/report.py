@@ -45,7 +45,7 @@ def report(
     for note in gathered.notes:
         typer.echo(f"dtg: {note}", err=True)
     if not drawn:
-        typer.echo("dtg: pictures need matplotlib: pip install 'dtg[draw]', then the same command again.", err=True)
+        typer.echo("dtg: pictures need matplotlib: pip install matplotlib, then the same command again.", err=True)
     typer.echo(
         f"{out / HTML} and {out / MARKDOWN}: {pluralize(len(gathered.models), 'model')}, "
         f"{pluralize(sum(len(model.results) for model in gathered.models), 'evaluation')}."

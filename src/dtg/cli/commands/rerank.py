@@ -78,7 +78,7 @@ def rerank(
         settings = {**options, **hashes, "device": str(loaded.model.device)}
         return provenance("rerank", settings, {"model": str(loaded.folder), "proposal": name, "input": given.name})
 
-    write_trees(Work(given.items, given.size, rankings, rows, (), GROUP), to, sidecar)
+    write_trees(Work(given.items(loaded.model.language), given.size, rankings, rows, (), GROUP), to, sidecar)
     given.tell_empty()
     show_repairs(proposal)
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dtg.tables.columns import Row
     from dtg.tables.items import Item, Lines
     from dtg.tables.sidecar import Sidecar
+    from dtg.text.sentence import Sentence
 
 TREES = 256  # scored at a time
 
@@ -116,15 +117,15 @@ class Scores:
 
         return Work(tree_items(islice(trees, self.limit)), None, compute, rows, TREE_COLUMNS, TREES)
 
-    def of_sentences(self, lines: Lines, search: Search) -> Work[str, SentenceSurprisal]:
+    def of_sentences(self, lines: Lines, search: Search) -> Work[str | Sentence, SentenceSurprisal]:
         """log p(words) of each line."""
         from dtg.scoring.columns import TEXT_COLUMNS, text_row
         from dtg.tables.records import limited
 
-        def compute(items: Iterator[Item[str]]) -> Iterator[SentenceSurprisal]:
+        def compute(items: Iterator[Item[str | Sentence]]) -> Iterator[SentenceSurprisal]:
             return search.surprisals(self.model.model, items)
 
-        def rows(item: Item[str], result: SentenceSurprisal) -> list[Row]:
+        def rows(item: Item[str | Sentence], result: SentenceSurprisal) -> list[Row]:
             return [text_row(result.sentence, item.sentence_id, result.log_probability, self.model.known, self.base)]
 
         items = limited(lines, self.limit)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dtg.cli.options import (
+    LanguageOption,
     MaxMinutesOption,
     NonProjectiveOption,
     PrecisionOption,
@@ -17,7 +18,7 @@ from dtg.cli.options import (
     ThreadsOption,
     TrainingDeviceOption,
 )
-from dtg.cli.training import Tables, TrainingRun, read_config
+from dtg.cli.training import Tables, TrainingRun, language_of, read_config
 from dtg.errors import InputError
 from dtg.trees import DependencyTree, TreebankReport, read_treebank
 
@@ -46,6 +47,7 @@ def train_parser(
         Path | None,
         typer.Option(help="A configuration file, or the name of one that comes with dtg.", metavar="FILE|NAME"),
     ] = None,
+    language: LanguageOption = None,
     nonprojective: NonProjectiveOption = "lift",
     roots: RootsOption = "error",
     skip_invalid: SkipInvalidOption = False,
@@ -69,6 +71,8 @@ def train_parser(
     if encoder is not None:
         tables = {**tables, "model": {**tables["model"], "encoder": encoder}}
     check_tables(tables)
+    if language is not None or "language" not in tables["model"]:
+        tables = {**tables, "model": {**tables["model"], "language": language_of(language, treebanks)}}
     reading: dict[str, Any] = {"nonprojective": nonprojective, "roots": roots, "skip_invalid": skip_invalid}
     train = read_split(treebanks, "train", reading)
     if dev:

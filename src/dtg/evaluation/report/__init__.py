@@ -1,7 +1,6 @@
-"""A report of several models: folders of results in, a page with tables and figures like the paper's out."""
+"""A report of several models: a page with tables and figures like the paper's, made of folders of results."""
 
-from dtg.evaluation.report.finding import find
-from dtg.evaluation.report.models import gather
+from dtg.evaluation.report.gathering import find, gather
 from dtg.evaluation.report.writing import page_of, write_report
 
 __all__ = ["find", "gather", "page_of", "write_report"]

@@ -1,4 +1,4 @@
-"""Which numbers may stand side by side: what each rests on in, a note for those that rest on something else than most out.
+"""Which numbers may stand side by side: those that rest on the same data and were found in the same way; others get a note.
 
 Numbers compare if they are of the same data, by hash, and were found in the same way. An exact number needs no such way: it
 compares with any other on the same data, and the sign before the other says of which kind that is.
@@ -12,15 +12,15 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from dtg.evaluation.report.finding import Found
-from dtg.evaluation.report.page import quoted
+from dtg.evaluation.report.gathering import Found, ReportedModel
+from dtg.evaluation.report.page import Notes, quoted
 
 Facets = tuple[tuple[str, Hashable], ...]
-Item = TypeVar("Item", bound=Hashable)
+Thing = TypeVar("Thing", bound=Hashable)
 TREES = ("trees", "proposal")
 USED: Mapping[str, tuple[str, ...]] = {  # which settings matter to whom
     "beam": ("beam", "word_beam"),
-    "trees": TREES,  # BLiMP's name for the next
+    "trees": TREES,  # what minimal pairs call the next
     "proposal": TREES,
     "estimate": TREES,
     "joint": (),
@@ -41,12 +41,9 @@ class Basis:
 def basis_of(found: Found, by: str | None = None) -> Basis:
     """Of one evaluation; `by` is the kind of probability, where there are several."""
     settings, content = found.settings, found.content
-    thing, count = {
-        "ppl": ("sentences", content.get("sentences")),
-        "blimp": ("pairs", content.get("scores", {}).get("sentence", {}).get("overall", {}).get("pairs")),
-        "sg": ("items", content.get("items")),
-        "rerank": ("sentences", content.get("sentences")),
-    }[found.kind]
+    thing = {"blimp": "pairs", "pairs": "pairs", "sg": "items"}.get(found.kind, "sentences")
+    scored = content["scores"] if thing == "pairs" else {}
+    count = next((one["overall"]["pairs"] for one in scored.values()), content.get(thing))
     by = by or settings.get("by")
     exact = by in (None, "exact")  # None: surprisals of another tool
     return Basis(((thing, (count, settings["data_sha256"])),), None if exact else method_of(str(by), settings))
@@ -54,15 +51,15 @@ def basis_of(found: Found, by: str | None = None) -> Basis:
 
 def method_of(by: str, settings: Mapping[str, Any]) -> Facets:
     """How something was found, in the settings that mattered."""
-    names = (*USED[by], *(["constrained"] if "constrained" in settings else []))
+    names = (*USED.get(by, ()), *(["constrained"] if "constrained" in settings else []))
     return (("log p", by), *((name.replace("_", " "), settings.get(name)) for name in names))
 
 
-def unlike(bases: Sequence[Basis | None], says: str = "Not comparable with the unmarked") -> list[tuple[str, ...]]:
+def unlike(bases: Sequence[Basis | None], says: str = "Not comparable with the unmarked") -> list[Notes]:
     """For each number, a note if it does not compare with most of the others; None is for those that are missing."""
     data = most_common(basis.data for basis in bases if basis is not None)
     method = most_common(basis.method for basis in bases if basis is not None and basis.method is not None)
-    found: list[tuple[str, ...]] = []
+    found: list[Notes] = []
     for basis in bases:
         differences = []
         if basis is not None:
@@ -70,6 +67,15 @@ def unlike(bases: Sequence[Basis | None], says: str = "Not comparable with the u
             differences += [] if basis.method is None else differing(basis.method, method)
         found.append((f"{says}: {'; '.join(differences)}.",) if differences else ())
     return found
+
+
+def notes_on(models: Sequence[ReportedModel], kind: str) -> list[Notes]:
+    """For each model, what keeps its results of a kind from being compared with those of the others."""
+    bases = [basis_of(model.results[kind]) if kind in model.results else None for model in models]
+    imported = [kind in model.results and "surprisals_sha256" in model.results[kind].settings for model in models]
+    return [
+        (*notes, IMPORTED) if is_imported else notes for notes, is_imported in zip(unlike(bases), imported, strict=True)
+    ]
 
 
 def differing(facets: Facets, usual: Facets | None) -> list[str]:
@@ -95,7 +101,7 @@ def shown(value: object) -> str:
     return f"{value:,}" if type(value) is int else str(value)
 
 
-def most_common(items: Iterable[Item]) -> Item | None:
+def most_common(items: Iterable[Thing]) -> Thing | None:
     """The first of those that come most often."""
     counted = Counter(items).most_common(1)
     return counted[0][0] if counted else None

@@ -1,20 +1,35 @@
-"""The results table: models in, a row for each with perplexity, BLiMP and SyntaxGym out."""
+"""The results table, a row for each model; and the tables that set its numbers beside parsers and arc representations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from dtg.evaluation.perplexity_report import SIGNS
-from dtg.evaluation.report.cells import absent, accuracy, missing, perplexity, texts
-from dtg.evaluation.report.comparing import IMPORTED, Basis, basis_of, unlike
-from dtg.evaluation.report.finding import Kind
-from dtg.evaluation.report.models import Model
-from dtg.evaluation.report.page import Cell, Section, Table, Text
+from dtg.evaluation.contract import Metric
+from dtg.evaluation.probability import KINDS
+from dtg.evaluation.report.comparing import IMPORTED, Basis, basis_of, notes_on, unlike
+from dtg.evaluation.report.gathering import Found, ReportedModel
+from dtg.evaluation.report.page import (
+    Cell,
+    Notes,
+    ReportBlock,
+    Section,
+    Table,
+    Text,
+    absent,
+    accuracy,
+    missing,
+    number,
+    perplexity,
+    texts,
+    without_empty_columns,
+)
+from dtg.evaluation.tasks.perplexity_scores import SIGNS
 
 OF_WORDS = ("exact", "proposal", "beam", "estimate")  # joint is of something else: words and tree
-PAPER = ("33 suites", "suite mean")  # by the first prediction: sg/circuits.py says why
+PAPER = ("33 suites", "suite mean")  # by the first prediction: syntaxgym/scores.py says why
 EXPLAINED = (
     "PPL: perplexity of the words; less is better. ≤: at most that, because p is a sum over some trees; ≈: an estimate; no "
     "sign if exact. `<END>` is predicted, and not counted as a word or piece.",
@@ -22,6 +37,23 @@ EXPLAINED = (
     "said otherwise. Both are in percent; more is better.",
     "Brackets are 95 % intervals by bootstrap over sentences, pairs or items. They leave out the variance between models "
     "trained with different seeds.",
+)
+NAME = "arc_representation"
+NO_REPRESENTATIONS = (
+    "No two of these models differ in `arc_representation` and nothing else of their configuration, which is known from "
+    "training runs."
+)
+PARSER_HEADER = (
+    *("Parser", "treebank", "sentences", "UAS", "LAS", "exact", "UAS, no punctuation", "LAS, no punctuation"),
+    *("best of", "UAS of the best"),
+)
+CORPORA = (
+    "The parser that proposes trees for evaluation need not be the one whose trees the model was trained on. Two models were "
+    "trained on the same trees if their corpora (by sha256) are the same."
+)
+DEPENDENCIES = (
+    "Trees are Universal Dependencies unless said otherwise. The paper's are Stanford Dependencies of the Penn Treebank, so "
+    "its UAS does not compare with these."
 )
 
 
@@ -36,24 +68,20 @@ class Headlines:
     sg: list[Cell]
 
     @classmethod
-    def of(cls, models: Sequence[Model]) -> Headlines:
+    def of(cls, models: Sequence[ReportedModel]) -> Headlines:
         """One perplexity of each: by the kind that all models with trees have, the paper's first."""
         kinds = word_kinds(models)
-        pairs = zip(models, notes_on(models, "blimp"), strict=True)
-        items = zip(models, notes_on(models, "sg"), strict=True)
+        pairs, items = (zip(models, notes_on(models, kind), strict=True) for kind in ("blimp", "sg"))
         return cls(
-            [kind_cell(model, by) for model, by in zip(models, kinds, strict=True)],
+            [kind_cell(by) for by in kinds],
             perplexities(models, kinds, "word"),
             perplexities(models, kinds, "piece"),
-            [
-                accuracy(blimp_of(model), notes) if "blimp" in model.results else missing("blimp")
-                for model, notes in pairs
-            ],
+            [blimp_cell(model, notes) for model, notes in pairs],
             [sg_cell(model, notes) for model, notes in items],
         )
 
 
-def overview(models: Sequence[Model], headlines: Headlines) -> Section:
+def overview(models: Sequence[ReportedModel], headlines: Headlines) -> Section:
     """The paper's main table."""
     columns = (headlines.kind, headlines.per_word, headlines.per_piece, headlines.blimp, headlines.sg)
     rows = [
@@ -64,7 +92,7 @@ def overview(models: Sequence[Model], headlines: Headlines) -> Section:
     return Section("Results", (Table("results", "Every model's results.", header, rows), Text(EXPLAINED)))
 
 
-def word_kinds(models: Sequence[Model]) -> list[str | None]:
+def word_kinds(models: Sequence[ReportedModel]) -> list[str | None]:
     """Which perplexity of its words stands for each model; None if it has none."""
     known = [
         [by for by in OF_WORDS if by in model.results["ppl"].content["perplexities"]] if "ppl" in model.results else []
@@ -75,15 +103,15 @@ def word_kinds(models: Sequence[Model]) -> list[str | None]:
     return [next((by for by in (*shared, *some) if by in some), None) for some in known]
 
 
-def kind_cell(model: Model, by: str | None) -> Cell:
+def kind_cell(by: str | None) -> Cell:
     """What the perplexity is by, and what is known of it."""
     if by is None:
         return missing("ppl")
-    kind = ppl_of(model, by)["kind"]
+    kind = KINDS[by]  # type: ignore[index]  # one of OF_WORDS
     return Cell(kind if kind == by else f"{kind} ({by})")
 
 
-def perplexities(models: Sequence[Model], kinds: Sequence[str | None], unit: str) -> list[Cell]:
+def perplexities(models: Sequence[ReportedModel], kinds: Sequence[str | None], unit: str) -> list[Cell]:
     """A column of perplexities per word or per piece."""
     bases: list[Basis | None] = []
     for model, by in zip(models, kinds, strict=True):
@@ -92,47 +120,134 @@ def perplexities(models: Sequence[Model], kinds: Sequence[str | None], unit: str
             basis = replace(basis, data=(*basis.data, ("pieces", model.results["ppl"].content["pieces"])))
         bases.append(basis)
     return [
-        missing("ppl") if by is None else ppl_cell(ppl_of(model, by), f"per_{unit}", notes)
+        missing("ppl") if by is None else ppl_cell(model, by, f"per_{unit}", notes)
         for model, by, notes in zip(models, kinds, unlike(bases), strict=True)
     ]
 
 
-def ppl_cell(one: Mapping[str, Any], convention: str, notes: tuple[str, ...]) -> Cell:
+def ppl_cell(model: ReportedModel, by: str, convention: str, notes: Notes) -> Cell:
     """A perplexity; sentences that are not in it are told."""
+    found = model.results["ppl"]
+    metric = next((one for one in found.metrics if (one.rule, one.name) == (by, convention)), None)
+    one = found.content["perplexities"][by]
     if one["sentences_without"]:
         notes = (*notes, f"Without {one['sentences_without']:,} of the sentences, which have no such probability.")
-    return perplexity(one.get(convention), SIGNS[one["kind"]], notes)
+    return perplexity(None if metric is None else metric.value, SIGNS[one["kind"]], notes)
 
 
-def ppl_of(model: Model, by: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = model.results["ppl"].content["perplexities"][by]
-    return found
+def blimp_cell(model: ReportedModel, notes: Notes) -> Cell:
+    if "blimp" not in model.results:
+        return missing("blimp")
+    return accuracy(metrics_of(model, "blimp", "overall", "sentence")["all pairs"].value, notes)
 
 
-def blimp_of(model: Model) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = model.results["blimp"].content["scores"]["sentence"]["overall"]
-    return found
-
-
-def sg_average(model: Model) -> Mapping[str, Any]:
+def sg_average(model: ReportedModel) -> Metric:
     """What the paper most likely reports; or the suite mean of those that were given."""
-    averages = [one for one in model.results["sg"].content["scores"]["first"]["averages"] if one["mean"] == PAPER[1]]
-    return next((one for one in averages if one["suites"] == PAPER[0]), averages[0])
+    averages = [
+        one for one in model.results["sg"].metrics if (one.level, one.rule, one.name) == ("averages", "first", PAPER[1])
+    ]
+    return next((one for one in averages if one.group == PAPER[0]), averages[0])
 
 
-def sg_cell(model: Model, notes: tuple[str, ...]) -> Cell:
+def sg_cell(model: ReportedModel, notes: Notes) -> Cell:
     if "sg" not in model.results:
         return missing("sg")
     average = sg_average(model)
-    if average["suites"] != PAPER[0]:
-        notes = (*notes, f"The mean of {average['suites']}, not of the {PAPER[0]} that the paper most likely reports.")
-    return accuracy(average, notes)
+    if average.group != PAPER[0]:
+        notes = (*notes, f"The mean of {average.group}, not of the {PAPER[0]} that the paper most likely reports.")
+    return accuracy(average.value, notes)
 
 
-def notes_on(models: Sequence[Model], kind: Kind) -> list[tuple[str, ...]]:
-    """For each model, what keeps its results of a kind from being compared with those of the others."""
-    bases = [basis_of(model.results[kind]) if kind in model.results else None for model in models]
-    imported = [kind in model.results and "surprisals_sha256" in model.results[kind].settings for model in models]
-    return [
-        (*notes, IMPORTED) if is_imported else notes for notes, is_imported in zip(unlike(bases), imported, strict=True)
+def metrics_of(model: ReportedModel, kind: str, level: str, rule: str, name: str = "accuracy") -> dict[str, Metric]:
+    """A model's metrics of the groups of one level, by one rule; of those that it was not evaluated on, none."""
+    if kind not in model.results:
+        return {}
+    wanted = (level, rule, name)
+    return {one.group: one for one in model.results[kind].metrics if (one.level, one.rule, one.name) == wanted}
+
+
+def representation_section(models: Sequence[ReportedModel], headlines: Headlines) -> Section:
+    """Models that differ in how arcs are represented, and in nothing else of the [model] table."""
+    groups: dict[tuple[tuple[str, Any], ...], dict[int, str]] = {}
+    for place, model in enumerate(models):
+        if model.run is not None and model.has_trees:
+            others = tuple(sorted((name, value) for name, value in model.run.model.items() if name != NAME))
+            groups.setdefault(others, {})[place] = str(model.run.model[NAME])
+    rows = [
+        [
+            *texts(models[place].name, str(models[place].family), representation),
+            *(headlines.per_word[place], headlines.blimp[place], headlines.sg[place]),
+        ]
+        for group in groups.values()
+        if len(set(group.values())) > 1
+        for place, representation in group.items()
     ]
+    if not rows:
+        return Section("Arc representations", (Text((NO_REPRESENTATIONS,)),))
+    header = texts("Model", "Family", "arc representation", "PPL per word", "BLiMP", "SG")
+    return Section("Arc representations", (Table("representations", "Representations of arcs.", header, rows),))
+
+
+def parser_section(models: Sequence[ReportedModel], parsers: Sequence[Found], headlines: Headlines) -> Section:
+    """How good parsers are, and the models for which each proposed trees."""
+    blocks: list[ReportBlock] = []
+    if parsers:
+        bases = [Basis((("treebank", treebank(one)), ("words", one.content["all"]["words"])), None) for one in parsers]
+        rows = [parser_row(found, notes) for found, notes in zip(parsers, unlike(bases), strict=True)]
+        header, *rows = without_empty_columns(texts(*PARSER_HEADER), rows)
+        blocks.append(Table("parsers", "Parsers.", header, rows))
+    else:
+        blocks.append(Text(("No parser was evaluated yet: `dtg evaluate parser` does it.",)))
+    rows = [
+        [
+            *texts(model.name, proposal),
+            uas_of(proposal, parsers),
+            corpus_of(model),
+            *(headlines.per_word[place], headlines.blimp[place]),
+        ]
+        for place, model in enumerate(models)
+        if "ppl" in model.results and (proposal := model.results["ppl"].given.get("proposal")) is not None
+    ]
+    if rows:
+        header = texts("Model", "trees proposed by", "its UAS", "trained on corpus", "PPL per word", "BLiMP")
+        blocks.append(Table("external-parsers", "Models by the parser that proposes their trees.", header, rows))
+        blocks.append(Text((CORPORA,)))
+    return Section("Parsers", (*blocks, Text((DEPENDENCIES,))))
+
+
+def parser_row(found: Found, notes: Notes) -> list[Cell]:
+    by_name = {(one.group, one.name): one.value.value for one in found.metrics}
+    best = found.content.get("oracle", {})
+    shares = [("all words", name) for name in ("uas", "las", "exact")] + [
+        ("no punctuation", name) for name in ("uas", "las")
+    ]
+    return [
+        Cell(parser_name(found), notes),
+        Cell(treebank(found)),
+        number(found.content["all"]["sentences"]),
+        *(number(by_name.get(share), 1) for share in shares),
+        number(best.get("nbest")),
+        number(best.get("uas"), 1),
+    ]
+
+
+def parser_name(found: Found) -> str:
+    return str(found.given.get("parser", found.given.get("model")))
+
+
+def treebank(found: Found) -> str:
+    return ", ".join(Path(file).name for file in found.given["files"])
+
+
+def uas_of(proposal: str, parsers: Sequence[Found]) -> Cell:
+    """That of the parser in this folder, if it was evaluated."""
+    shares = {found.content["all"]["uas"] for found in parsers if parser_name(found) == proposal}
+    if not shares:
+        return missing("parser")
+    return number(shares.pop(), 1) if len(shares) == 1 else absent("There are several; the table above has them.")
+
+
+def corpus_of(model: ReportedModel) -> Cell:
+    if model.run is None:
+        return absent("Not known without the training run.")
+    return Cell(str(model.run.about["corpus"])[:8])

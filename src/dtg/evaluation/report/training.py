@@ -1,19 +1,35 @@
-"""Training: runs in, learning curves and what each model was given to learn from out."""
+"""Learning curves and what each model was given to learn from; and how every number was made."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from dtg.evaluation.report.bars import parts_of
-from dtg.evaluation.report.cells import absent, number, texts
-from dtg.evaluation.report.comparing import Basis, unlike
-from dtg.evaluation.report.models import Model, Run
-from dtg.evaluation.report.page import Cell, Figure, Section, Table, Text, letters, marks, without_empty_columns
+from dtg.evaluation.report.comparing import USED, Basis, shown, unlike
+from dtg.evaluation.report.gathering import Found, Gathered, ReportedModel, Run, family_has_trees
+from dtg.evaluation.report.overview import DEPENDENCIES
+from dtg.evaluation.report.page import (
+    Cell,
+    Figure,
+    Notes,
+    Section,
+    Table,
+    Text,
+    absent,
+    letters,
+    marks,
+    number,
+    parts_of,
+    quoted,
+    texts,
+    without_empty_columns,
+)
+from dtg.evaluation.tasks.registry import TASKS
 from dtg.training.curves import learning_curves
 
-NO_RUN = "No training run is known. `--run NAME=RUN` names one."
+NO_RUN = "No training run is known. Name it, and it is shown."
 OTHER_WEIGHTS = "The best model of this run, as it is now, is not the one that was evaluated."
 HEADER = (
     "Model",
@@ -37,9 +53,32 @@ EXPLAINED = (
     "without trees (txl-tokens) are of the words alone, and do not compare with the others'.",
     "Pieces: of the vocabulary. Corpus: the sha256 of what was trained on. Batch: sentences. Hours depend on the machine.",
 )
+EVALUATIONS_HEADER = (
+    "Model",
+    "evaluation",
+    "data",
+    "data sha256",
+    "model sha256",
+    "log p",
+    "device",
+    "dtg",
+    "results in",
+)
+CONVENTIONS = (
+    "Intervals are 95 % intervals: by bootstrap over sentences (perplexity, reranking), pairs within a paradigm (BLiMP) or "
+    "items within a suite (SyntaxGym), and over all pairs or items where a paradigm or suite has fewer than ten; of a single "
+    "paradigm or suite they are Wilson's. They leave out the variance between models trained with different seeds: of two "
+    "models with one seed each, they cannot say that one kind of model is better than the other.",
+    "A sum over the trees of a beam or of a proposal is a lower bound of p, so perplexity is at most what is shown. With a "
+    "wider beam or more trees it comes down. Only numbers with the same beam, or the same trees, compare; others are marked.",
+    "Log-probabilities include `<END>`. Each sentence is by itself.",
+    "Perplexity per word: the words of the treebank. Per piece: those of the model's tokenizer, so only models with the same "
+    "tokenizer compare.",
+    DEPENDENCIES,
+)
 
 
-def training_section(models: Sequence[Model]) -> Section:
+def training_section(models: Sequence[ReportedModel]) -> Section:
     """Curves and budgets."""
     runs = {model.name: model.run for model in models if model.run is not None}
     if not runs:
@@ -60,11 +99,11 @@ def training_section(models: Sequence[Model]) -> Section:
 
 def basis_of_run(run: Run) -> Basis:
     """What its perplexities rest on."""
-    of = "words" if run.model["family"] == "txl-tokens" else "words and tree"
+    of = "words and tree" if family_has_trees(run.model["family"]) else "words"
     return Basis((("perplexity of", of), ("corpus", run.about["corpus"])), None)
 
 
-def figures(runs: Mapping[str, Run], notes: Mapping[str, tuple[str, ...]]) -> list[Figure]:
+def figures(runs: Mapping[str, Run], notes: Mapping[str, Notes]) -> list[Figure]:
     """The curves of those runs that have any yet."""
     begun = [name for name, run in runs.items() if any(record["kind"] in ("train", "dev") for record in run.records)]
     found = []
@@ -84,7 +123,7 @@ def last(run: Run) -> Mapping[str, Any]:
     return next(records[-1] for records in by_kind if records)
 
 
-def budget(name: str, run: Run, notes: tuple[str, ...]) -> list[Cell]:
+def budget(name: str, run: Run, notes: Notes) -> list[Cell]:
     """The row of a run."""
     train, dev, test = ([one for one in run.records if one["kind"] == kind] for kind in ("train", "dev", "test"))
     settings = run.about["training"]
@@ -107,3 +146,63 @@ def budget(name: str, run: Run, notes: tuple[str, ...]) -> list[Cell]:
         number(best.get("step")),
         number(test[-1]["word_perplexity"] if test else None, 2),
     ]
+
+
+def conventions_section(gathered: Gathered) -> Section:
+    """What was done, and what to keep in mind."""
+    found = [(model, model.results[kind]) for model in gathered.models for kind in TASKS if kind in model.results]
+    rows = [evaluation_row(model, result) for model, result in found]
+    settings = [
+        texts(model.name, result.kind, name, value if isinstance(value, str) else json.dumps(value))
+        for model, result in found
+        for name, value in (*result.settings.items(), *result.given.items())
+    ]
+    versions = sorted({str(result.settings["dtg"]) for _, result in found if "dtg" in result.settings})
+    told = [*CONVENTIONS, *(quoted_paths(note) for note in gathered.notes)]
+    if len(versions) > 1:
+        told.append(
+            f"Results are of different versions of dtg, {', '.join(versions)}: see the changelog for what changed."
+        )
+    tables = (
+        Table("evaluations", "Evaluations.", texts(*EVALUATIONS_HEADER), rows),
+        Table("settings", "Every setting.", texts("Model", "evaluation", "setting", "value"), settings, is_folded=True),
+    )
+    return Section("Conventions", (*(tables if rows else ()), Text(tuple(told))))
+
+
+def evaluation_row(model: ReportedModel, found: Found) -> list[Cell]:
+    settings, given = found.settings, found.given
+    hashes = (settings.get(name) for name in ("data_sha256", "model_sha256"))
+    return [
+        Cell(model.name),
+        Cell(found.kind),
+        Cell(str(given["data"])),
+        *(Cell(value[:12]) if value else absent() for value in hashes),
+        Cell("; ".join(ways(found.kind, settings))),
+        *(Cell(str(settings[name])) if name in settings else absent() for name in ("device", "dtg")),
+        Cell(str(found.place)),
+    ]
+
+
+def ways(kind: str, settings: Mapping[str, Any]) -> Sequence[str]:
+    """How probabilities were found, in the settings that mattered."""
+    if "surprisals_sha256" in settings:
+        return ["surprisals of another tool"]
+    by = settings.get("by", kind)
+    told = []
+    for one in by if isinstance(by, list) else [by]:
+        values = [
+            f"{name.replace('_', ' ')} {shown(settings[name]).strip('`')}"
+            for name in USED.get(one, ())
+            if settings.get(name) is not None
+        ]
+        told.append(f"{one} ({', '.join(values)})" if values else one)
+    told += [f"seed {settings['seed']}"] if "seed" in settings else []
+    told += ["illegal actions not masked"] if settings.get("constrained") is False else []
+    return told
+
+
+def quoted_paths(note: str) -> str:
+    """A note of those who looked for results; it begins with a path."""
+    path, *rest = note.split(" ", 1)
+    return " ".join([quoted(path), *rest])

@@ -1,4 +1,4 @@
-"""A folder with a report: everything that was gathered in, pages, pictures and tables out.
+"""A folder with a report: the page as HTML and Markdown, its pictures, and its tables.
 
 FOLDER/report.html     the page, in one file
 FOLDER/report.md       the same as Markdown
@@ -12,26 +12,25 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dtg.errors import InputError, MissingExtraError
-from dtg.evaluation.report.blimp import blimp_section
-from dtg.evaluation.report.conventions import conventions_section
-from dtg.evaluation.report.html import html
-from dtg.evaluation.report.markdown import markdown
-from dtg.evaluation.report.models import Gathered
-from dtg.evaluation.report.overview import Headlines, overview
+from dtg.evaluation.report.benchmarks import (
+    blimp_section,
+    pairs_section,
+    perplexity_section,
+    reranking_section,
+    syntaxgym_section,
+)
+from dtg.evaluation.report.formats import html, markdown
+from dtg.evaluation.report.gathering import Gathered
+from dtg.evaluation.report.overview import Headlines, overview, parser_section, representation_section
 from dtg.evaluation.report.page import MISSING, Cell, Figure, Page, Table, Text
 from dtg.evaluation.report.paired import paired_section
-from dtg.evaluation.report.parsers import parser_section
-from dtg.evaluation.report.perplexities import perplexity_section
-from dtg.evaluation.report.representations import representation_section
-from dtg.evaluation.report.reranking import reranking_section
-from dtg.evaluation.report.syntaxgym import syntaxgym_section
-from dtg.evaluation.report.training import training_section
+from dtg.evaluation.report.training import conventions_section, training_section
 from dtg.evaluation.results import write_rows, write_text
 from dtg.tables.columns import Column, Value
 
 HTML, MARKDOWN = "report.html", "report.md"
 LEGEND = "–: there is no such number. (a), (b): see the note below the table or picture."
-NO_PICTURES = "Pictures are left out: they need matplotlib, `pip install 'dtg[draw]'`."
+NO_PICTURES = "Pictures are left out: they need matplotlib, `pip install matplotlib`."
 
 
 def page_of(gathered: Gathered) -> Page:
@@ -43,6 +42,7 @@ def page_of(gathered: Gathered) -> Page:
         overview(models, headlines),
         syntaxgym_section(models),
         blimp_section(models),
+        pairs_section(models),
         paired_section(models),
         reranking_section(models),
         parser_section(models, gathered.parsers, headlines),
@@ -51,7 +51,7 @@ def page_of(gathered: Gathered) -> Page:
         training_section(models),
         conventions_section(gathered),
     )
-    return Page(f"Language models: {names}", (Text((LEGEND,)),), sections)
+    return Page(f"Language models: {names}", (Text((LEGEND,)),), tuple(section for section in sections if section))
 
 
 def write_report(folder: Path, page: Page) -> bool:

@@ -1,0 +1,1 @@
+"""Minimal pairs: tables of one's own, and BLiMP."""

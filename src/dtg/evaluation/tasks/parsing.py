@@ -1,0 +1,290 @@
+"""Parser accuracy as a task: how many heads and labels of a treebank a parser finds.
+
+UAS is the share of words with the right head, LAS of those with the right label too (subtypes such as `nsubj:pass`
+count). Punctuation is what the treebank tags PUNCT. Gold trees are taken as they are, crossing arcs included, which a
+projective parser cannot all get right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+from math import nan
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self
+
+from dtg.errors import InputError
+from dtg.evaluation.comparison import paired_difference
+from dtg.evaluation.contract import Content, Interval, Item, Metric, Row, Task
+from dtg.evaluation.intervals import ratio_interval
+from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
+from dtg.evaluation.tasks.selection import choose, content_hash, reading_remarks
+from dtg.parser import BiaffineParser
+from dtg.parser.encoder.vocabulary import tags_of
+from dtg.tables.columns import Column
+from dtg.text.documents import sentence_id
+from dtg.trees import DependencyTree, TreebankReport, read_conllu
+from dtg.trees.conllu import Roots
+
+BINS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, None))
+GROUP = 64  # sentences parsed together, and again after an interruption
+# What is counted of a sentence, and of which of its words.
+HEADS = {"uas": "heads", "las": "labels"}
+EXACT = {"exact": "heads", "exact_labelled": "labels"}
+LABELLED = ("las", "exact_labelled")
+
+
+class GoldTask(Task, Protocol):
+    """A task of trees that are compared with gold ones; models are compared by the heads that they get right."""
+
+    report: TreebankReport
+    right: ClassVar[str]  # the column with how many heads are right
+
+    def remarks(self) -> list[str]:
+        return reading_remarks(self.report)
+
+    @classmethod
+    def compared(
+        cls, content: Content, ours: Sequence[Item], theirs: Sequence[Item], names: tuple[str, str]
+    ) -> Content:
+        if [one["sent_id"] for one in ours] != [one["sent_id"] for one in theirs]:
+            raise InputError("the results are of different sentences; both are expected to be of the same.")
+        gained = [one[cls.right] - other[cls.right] for one, other in zip(ours, theirs, strict=True)]
+        value, low, high = paired_difference(gained, [one["words"] for one in ours])
+        difference = {"uas": {"value": 100 * value, "interval": [100 * low, 100 * high]}}
+        return {**content, "against": {"models": list(names), "difference": difference}}
+
+    @classmethod
+    def comparison(cls, names: tuple[str, str], content: Content) -> list[Block]:
+        one = content["against"]["difference"]["uas"]
+        low, high = one["interval"]
+        return [Lines([f"{names[0]} − {names[1]}: {one['value']:+.2f} [{low:+.2f}, {high:+.2f}] points of UAS."])]
+
+    @classmethod
+    def against(cls, content: Content) -> list[Block]:
+        """The comparison, if there is one."""
+        return cls.comparison(tuple(content["against"]["models"]), content) if content.get("against") else []
+
+
+@dataclass(frozen=True)
+class Parsing(GoldTask):
+    """Gold trees, and how many of a parser's trees are looked at. `Parsing.of` reads them."""
+
+    name: ClassVar[str] = "parser"
+    table: ClassVar[str] = "sentences.csv"
+    right: ClassVar[str] = "heads"
+    columns: ClassVar[Sequence[Column]] = (
+        Column("sentence_id", int, "the sentence's number in its file, from 1"),
+        Column("sent_id", str, "its name in the treebank"),
+        Column("words", int, "how many it has"),
+        Column("scored", int, "those that are not tagged PUNCT"),
+        Column("heads", int, "words with the right head"),
+        Column("labels", int, "words with the right head and label; empty where the parser has no labels"),
+        Column("heads_scored", int, "as heads, of words that are not tagged PUNCT"),
+        Column("labels_scored", int, "as labels, of words that are not tagged PUNCT"),
+        Column("oracle", int, "words with the right head in the tree of the list that has most of them"),
+        Column("crosses", int, "1 if the gold tree has crossing arcs, which no tree of the parser has"),
+    )
+
+    files: tuple[Path, ...]
+    gold: tuple[DependencyTree, ...]
+    nbest: int = 10
+    labelled: bool = True
+    report: TreebankReport = field(default_factory=TreebankReport, compare=False)
+
+    @classmethod
+    def of(
+        cls,
+        source: Path | Sequence[Path],
+        *,
+        nbest: int = 10,
+        limit: int | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+        roots: Roots = "error",
+        skip_invalid: bool = False,
+    ) -> Self:
+        """Gold trees of one or more treebanks.
+
+        Args:
+            source: files (.conllu, .conll, .gz).
+            nbest: also score the best of the parser's n-best trees; 1 for none.
+            limit, sample, seed: the first sentences, or some at random.
+            roots, skip_invalid: what happens to trees of several roots, and to what cannot be read (see `read_conllu`).
+        """
+        files = (source,) if isinstance(source, Path) else tuple(source)
+        report = TreebankReport()
+        streams = [read_conllu(path, roots=roots, skip_invalid=skip_invalid, report=report) for path in files]
+        gold = choose(chain(*streams), lambda tree: ticket(tree, seed), limit=limit, sample=sample)
+        return cls(files, tuple(gold), nbest, report=report)
+
+    @property
+    def data(self) -> str:
+        return ", ".join(map(str, self.files))
+
+    @cached_property
+    def data_sha256(self) -> str:
+        return content_hash([[tree.words, tree.heads, tree.labels, is_punctuation(tree)] for tree in self.gold])
+
+    def for_model(self, model: BiaffineParser) -> Self:  # type: ignore[override]  # of parsers, not language models
+        return replace(self, labelled=model.is_labelled)
+
+    def items(self) -> list[Sequence[DependencyTree]]:
+        return [self.gold[first : first + GROUP] for first in range(0, len(self.gold), GROUP)]
+
+    def settings(self) -> dict[str, Any]:
+        return {"nbest": self.nbest}
+
+    def given(self) -> dict[str, Any]:
+        return {"files": [str(path) for path in self.files]}
+
+    def measure(self, model: BiaffineParser, items: Sequence[DependencyTree]) -> list[Row]:  # type: ignore[override]
+        lists = model.k_best_all((tree.words for tree in items), self.nbest)
+        return [
+            counted(gold, [one.tree for one in found], self.labelled) for gold, found in zip(items, lists, strict=True)
+        ]
+
+    def summarize(self, rows: Sequence[Row], name: str) -> Content:
+        scores = parser_scores(rows, self.nbest, labelled=self.labelled)
+        counted = {"all words": (rows, "words", ""), "no punctuation": (rows, "scored", "_scored")}
+        intervals = {
+            group: {
+                name: [
+                    100 * bound
+                    for bound in ratio_interval([row[f"{count}{of}"] for row in some], [row[words] for row in some])
+                ]
+                for name, count in HEADS.items()
+                if self.labelled or name not in LABELLED
+            }
+            for group, (some, words, of) in counted.items()
+            if any(row[words] for row in some)
+        }
+        title = f"{name} on {', '.join(path.name for path in self.files)}"
+        return {"title": title, **scores, "intervals": intervals}
+
+    @classmethod
+    def metrics(cls, content: Content) -> list[Metric]:
+        found = []
+        for level, groups in parts_of(content).items():
+            for group, one in groups.items():
+                for name in (*HEADS, *EXACT):
+                    value = one.get(name)
+                    if value is not None:
+                        low, high = content.get("intervals", {}).get(group, {}).get(name, (nan, nan))
+                        n = one["words"] if name in HEADS else one["sentences"]
+                        found.append(Metric(group, name, Interval(value, low, high), n, level=level))
+        return found
+
+    @classmethod
+    def page(cls, name: str, content: Content) -> list[Block]:
+        return [Heading(f"Parser accuracy: {content['title']}"), *cls.summary(name, content)]
+
+    @classmethod
+    def summary(cls, name: str, content: Content) -> list[Block]:
+        columns = [column for column in (*HEADS, *EXACT) if column in content["all"]]
+
+        def line(label: str, one: Mapping[str, Any]) -> list[str]:
+            shown = ["" if one.get(column) is None else f"{one[column]:.2f}" for column in columns]
+            return [label, f"{one['sentences']:,}", f"{one['words']:,}", *shown]
+
+        rows = [line("all", content["all"]), line("without punctuation", content["without_punctuation"])]
+        rows += [line(f"{name} words", one) for name, one in content["by_length"].items()]
+        if "oracle" in content:
+            rows.append(line(f"best of {content['oracle']['nbest']}", content["oracle"]))
+        blocks: list[Block] = [Table(["", "sentences", "words", *(name.replace("_", " ") for name in columns)], rows)]
+        if content["nonprojective"]:
+            trees = pluralize(content["nonprojective"], "gold tree")
+            blocks.append(Lines([f"crossing arcs, which the parser does not give, are in {trees}."]))
+        return [*blocks, *cls.against(content)]
+
+
+def counted(gold: DependencyTree, found: Sequence[DependencyTree], labelled: bool) -> Row:
+    """What is right in a parser's best tree and, of heads, in the best of its list."""
+    best = found[0]
+    heads = [ours == theirs for ours, theirs in zip(gold.heads, best.heads, strict=True)]
+    labels = [a and b == c for a, b, c in zip(heads, labels_of(gold), labels_of(best), strict=True)]
+    counts = [not punctuation for punctuation in is_punctuation(gold)]
+    right = [sum(a == b for a, b in zip(gold.heads, one.heads, strict=True)) for one in found]
+    return {
+        "sentence_id": gold.source.sentence if gold.source else 0,
+        "sent_id": sentence_id(gold.source) if gold.source else "",
+        "words": len(gold),
+        "scored": sum(counts),
+        "heads": sum(heads),
+        "labels": sum(labels) if labelled else None,
+        "heads_scored": sum(right and counts for right, counts in zip(heads, counts, strict=True)),
+        "labels_scored": sum(a and b for a, b in zip(labels, counts, strict=True)) if labelled else None,
+        "oracle": max(right),
+        "crosses": int(not gold.is_projective),
+    }
+
+
+def parser_scores(rows: Sequence[Row], nbest: int, *, labelled: bool) -> dict[str, Any]:
+    """Shares in percent, of all words, without punctuation, by length and of the best trees in the lists."""
+    bins: dict[str, list[Row]] = {bin_name(first): [] for first, _ in BINS}
+    for row in rows:
+        bins[bin_name(row["words"])].append(row)
+    with_words = [row for row in rows if row["scored"]]
+    content: dict[str, Any] = {
+        "all": attachments(rows, labelled=labelled),
+        "without_punctuation": attachments(with_words, "scored", labelled=labelled),
+        "by_length": {name: attachments(some, labelled=labelled) for name, some in bins.items()},
+        "nonprojective": sum(row["crosses"] for row in rows),
+    }
+    if nbest > 1:
+        content["oracle"] = {"nbest": nbest, **attachments(rows, heads="oracle", labelled=False)}
+    return content
+
+
+def attachments(
+    rows: Sequence[Row], of: str = "words", *, heads: str = "heads", labelled: bool = False
+) -> dict[str, Any]:
+    """Shares in percent; None where there is nothing to share out."""
+    suffix = "_scored" if of == "scored" else ""
+    values: dict[str, Any] = {"sentences": len(rows), "words": sum(row[of] for row in rows)}
+    for name, count in {"uas": heads, "las": "labels"}.items():
+        if labelled or name not in LABELLED:
+            values[name] = percent(sum(row[f"{count}{suffix}"] for row in rows), values["words"])
+    for name, count in {"exact": heads, "exact_labelled": "labels"}.items():
+        if labelled or name not in LABELLED:
+            values[name] = percent(sum(row[f"{count}{suffix}"] == row[of] for row in rows), len(rows))
+    return values
+
+
+def parts_of(content: Mapping[str, Any]) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """The groups of words in results.json, by what kind they are of."""
+    total = {"all words": content["all"], "no punctuation": content["without_punctuation"]}
+    best = {f"best of {content['oracle']['nbest']}": content["oracle"]} if "oracle" in content else {}
+    return {"overall": {**total, **best}, "by_length": content["by_length"]}
+
+
+def evaluate_parser(parser: BiaffineParser, gold: Iterable[DependencyTree], nbest: int = 1) -> dict[str, Any]:
+    """Parse the words of gold trees and compare; with `nbest` above 1, also the best tree of each list."""
+    task = Parsing((), tuple(gold), nbest).for_model(parser)
+    rows = [row for items in task.items() for row in task.measure(parser, items)]
+    return parser_scores(rows, nbest, labelled=task.labelled)
+
+
+def ticket(tree: DependencyTree, seed: int) -> str:
+    assert tree.source is not None
+    return "\n".join([str(seed), str(tree.source.sentence), *tree.words])
+
+
+def labels_of(tree: DependencyTree) -> tuple[str | None, ...]:
+    return tree.labels or (None,) * len(tree)
+
+
+def is_punctuation(tree: DependencyTree) -> list[bool]:
+    """Which words the treebank tags PUNCT; none where there are no tags."""
+    return [tag == "PUNCT" for tag in tags_of(tree)]
+
+
+def bin_name(words: int) -> str:
+    first, last = next(ends for ends in BINS if ends[1] is None or words <= ends[1])
+    return f"{first}+" if last is None else f"{first}-{last}"
+
+
+def percent(part: int, whole: int) -> float | None:
+    return round(100 * part / whole, 2) if whole else None

@@ -1,0 +1,292 @@
+"""Reranking as a task: of the trees that a parser draws, how good is the one that a language model finds most probable?
+
+Beside the reranked trees stand the proposal's own best tree (a parser's most probable one) and the best that the list could
+have given (the oracle, chosen for each measure by itself). Gold trees are taken as they are, crossing arcs included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import nan
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from dtg.errors import InputError
+from dtg.evaluation.contract import Content, Interval, Metric, Row
+from dtg.evaluation.intervals import ratio_interval
+from dtg.evaluation.models import NamedProposal
+from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
+from dtg.evaluation.tasks.parsing import GoldTask, attachments, is_punctuation, ticket
+from dtg.evaluation.tasks.perplexity import finite
+from dtg.evaluation.tasks.selection import choose, content_hash, details
+from dtg.language_model import LanguageModel
+from dtg.parser.parser import Parser
+from dtg.scoring.proposal import Proposal
+from dtg.scoring.reranking import Reranking, check_has_trees
+from dtg.tables.columns import Column
+from dtg.text.documents import sentence_id
+from dtg.trees import DependencyTree, TreebankReport, read_conllu
+from dtg.trees.conllu import Roots
+
+WHOSE = ("proposal", "reranked", "oracle")
+PARTS = {"all": "all words", "without_punctuation": "no punctuation"}
+MEASURES = {"uas": "UAS", "exact": "exact"}
+TITLES = ("", *WHOSE, "reranked − proposal (95 %)")
+EXPLAINED = (
+    "Proposal: the parser's own best tree. Reranked: of the trees drawn from it, the one with the highest log p(words, tree). "
+    "Oracle: the best of the trees drawn, for each measure by itself.",
+    "UAS: the share of words with the right head; exact: of sentences with all heads right; both in percent. The interval is "
+    "that of the paired bootstrap over sentences.",
+)
+SEEDS = "The interval leaves out the variance between seeds."
+
+
+@dataclass(frozen=True)
+class RerankedTrees(GoldTask):
+    """Gold trees, and who proposes trees of their words. `RerankedTrees.of` reads them."""
+
+    name: ClassVar[str] = "rerank"
+    table: ClassVar[str] = "sentences.csv"
+    right: ClassVar[str] = "reranked"
+    columns: ClassVar[Sequence[Column]] = (
+        Column("sentence_id", int, "the sentence's number in the file, from 1"),
+        Column("sent_id", str, "its name in the treebank"),
+        Column("words", int, "how many it has"),
+        Column("scored", int, "those that are not tagged PUNCT"),
+        Column("proposal", int, "words with the right head in the proposal's own best tree"),
+        Column("reranked", int, "words with the right head in the tree chosen by the language model"),
+        Column("oracle", int, "words with the right head in the tree of the list that has most of them"),
+        Column("proposal_scored", int, "as proposal, of words that are not tagged PUNCT"),
+        Column("reranked_scored", int, "as reranked, of words that are not tagged PUNCT"),
+        Column("oracle_scored", int, "as oracle, of words that are not tagged PUNCT"),
+        Column("crosses", int, "1 if the gold tree has crossing arcs, which no tree of the list has"),
+        Column("trees", int, "different trees in the list"),
+        Column("proposal_rank", int, "of the chosen tree in the list"),
+        Column("log_joint", float, "log p(words, tree) of the chosen tree, in nats; empty if the model can build none"),
+        Column("log_bound", float, "log of the sum over the list, in nats; empty as log_joint"),
+    )
+
+    source: Path
+    gold: tuple[DependencyTree, ...]
+    proposal: NamedProposal
+    trees: int = 300
+    weight: float = 0.0
+    limit: int | None = None
+    sample: int | None = None
+    seed: int = 0
+    constrained: bool = True
+    report: TreebankReport = field(default_factory=TreebankReport, compare=False)
+
+    @classmethod
+    def of(
+        cls,
+        source: Path,
+        *,
+        proposal: Proposal | NamedProposal | str | Path | None = None,
+        trees: int = 300,
+        weight: float = 0.0,
+        limit: int | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+        roots: Roots = "error",
+        skip_invalid: bool = False,
+        device: str = "auto",
+    ) -> Self:
+        """Gold trees of a treebank.
+
+        Args:
+            source: a file (.conllu, .conll, .gz).
+            proposal: who proposes trees, as `NamedProposal.of` takes it; the bundled parser by default.
+            trees: how many trees of a sentence are drawn.
+            weight: how much the proposal's own log-probability of a tree counts.
+            limit, sample, seed: the first sentences, or some at random; and which trees are drawn.
+            roots, skip_invalid: what happens to trees of several roots, and to what cannot be read (see `read_conllu`).
+            device: where a parser computes.
+        """
+        report = TreebankReport()
+        every = read_conllu(source, roots=roots, skip_invalid=skip_invalid, report=report)
+        gold = choose(every, lambda tree: ticket(tree, seed), limit=limit, sample=sample)
+        if not gold:
+            raise InputError(f"{source} has no sentences.")
+        named = proposal if isinstance(proposal, NamedProposal) else NamedProposal.of(proposal, device)
+        return cls(source, tuple(gold), named, trees, weight, limit, sample, seed, report=report)
+
+    @property
+    def data(self) -> str:
+        return str(self.source)
+
+    @cached_property
+    def data_sha256(self) -> str:
+        """Of the sentences, their right heads, and which words are punctuation."""
+        return content_hash(
+            [[tree.source and tree.source.sentence, tree.words, tree.heads, is_punctuation(tree)] for tree in self.gold]
+        )
+
+    def for_model(self, model: LanguageModel) -> Self:
+        check_has_trees(model)
+        return replace(self, constrained=model.config.constrained)
+
+    def items(self) -> list[list[DependencyTree]]:
+        return [[tree] for tree in self.gold]  # each by itself: a model is given the trees of one at a time
+
+    def settings(self) -> dict[str, Any]:
+        return {
+            **({"limit": self.limit} if self.limit else {"sample": self.sample} if self.sample else {}),
+            "seed": self.seed,
+            "trees": self.trees,
+            "proposal": self.proposal.sha256,
+            "weight": self.weight,
+            "constrained": self.constrained,
+        }
+
+    def given(self) -> dict[str, Any]:
+        return {"proposal": self.proposal.name}
+
+    def remarks(self) -> list[str]:
+        return super().remarks() + self.proposal.changes()
+
+    def measure(self, model: LanguageModel, items: Sequence[DependencyTree]) -> list[Row]:
+        rows = []
+        for tree in items:
+            found = model.rerank(tree.words, self.proposal.proposal, self.trees, seed=self.seed)
+            rows.append(count_right(tree, own_tree(self.proposal.proposal, found), found, self.weight))
+        return rows
+
+    def summarize(self, rows: Sequence[Row], name: str) -> Content:
+        found = summarize(rows, self.seed)
+        counts = (
+            f"{pluralize(found['sentences'], 'sentence')}, {found['trees'] / found['sentences']:.1f} trees a sentence"
+        )
+        weighted = [f"weight: log q of the proposal counts {self.weight:g} beside log p."] if self.weight else []
+        further = [*details(self.settings(), self.proposal.name), *weighted]
+        title = f"Reranking by {name} on {self.source.name}: {counts}"
+        return {"title": title, "notes": [*EXPLAINED, SEEDS, *crossing(found), *further], **found}
+
+    @classmethod
+    def metrics(cls, content: Content) -> list[Metric]:
+        found = []
+        for part, group in PARTS.items():
+            one = content[part]
+            if one is None:
+                continue
+            for who in WHOSE:
+                for name in MEASURES:
+                    n, value = one[who]["words" if name == "uas" else "sentences"], one[who][name]
+                    found.append(Metric(group, name, Interval(value, nan, nan), n, rule=who))
+            for name in MEASURES:
+                gained, n = one["difference"][name], one["proposal"]["words" if name == "uas" else "sentences"]
+                found.append(Metric(group, name, Interval.of(gained, "value"), n, rule="difference"))
+        return found
+
+    @classmethod
+    def page(cls, name: str, content: Content) -> list[Block]:
+        return [Heading(content["title"]), measures_table(content), Lines(content["notes"], is_list=True)]
+
+    @classmethod
+    def summary(cls, name: str, content: Content) -> list[Block]:
+        counts = content["title"].rpartition(": ")[2]
+        blocks: list[Block] = [Lines([counts]), measures_table(content), Lines(crossing(content))]
+        return [*blocks, *cls.against(content)]
+
+
+def own_tree(proposal: Proposal, found: Reranking) -> DependencyTree:
+    """A parser's most probable tree; of anything else, the tree that it ranks first among those it gave."""
+    if isinstance(proposal, Parser):
+        return proposal.parse(found.trees[0].tree.words).tree
+    first = min(found.trees, key=lambda ranked: ranked.proposal_rank).tree
+    assert isinstance(first, DependencyTree)
+    return first
+
+
+def count_right(gold: DependencyTree, own: DependencyTree, found: Reranking, weight: float = 0.0) -> Row:
+    """Count right heads: in the proposal's own tree, in the best by the language model, and in the best possible."""
+    assert gold.source is not None
+    best = found.best(weight)
+    heads = [own.key, best.tree.key, *(ranked.tree.key for ranked in found.trees)]
+    right = np.array(heads) == np.array(gold.heads)  # (the proposal's own, the reranked, and the whole list; words)
+    counts = ~np.array(is_punctuation(gold))
+    everything, scored = right.sum(1).tolist(), right[:, counts].sum(1).tolist()
+    return {
+        "sentence_id": gold.source.sentence,
+        "sent_id": sentence_id(gold.source),
+        "words": len(gold),
+        "scored": int(counts.sum()),
+        "proposal": everything[0],
+        "reranked": everything[1],
+        "oracle": max(everything[2:]),
+        "proposal_scored": scored[0],
+        "reranked_scored": scored[1],
+        "oracle_scored": max(scored[2:]),
+        "crosses": int(not gold.is_projective),
+        "trees": len(found.trees),
+        "proposal_rank": best.proposal_rank,
+        "log_joint": finite(best.log_probability),
+        "log_bound": finite(found.lower_bound),
+    }
+
+
+def summarize(rows: Sequence[Row], seed: int = 0) -> dict[str, Any]:
+    """UAS and exact match in percent; the difference that reranking makes, with its 95 % interval over sentences."""
+    if not rows:
+        raise InputError("there are no sentences to evaluate.")
+    return {
+        "sentences": len(rows),
+        "crossing": sum(row["crosses"] for row in rows),
+        "trees": sum(row["trees"] for row in rows),
+        "all": part_scores(rows, "words", seed),
+        "without_punctuation": part_scores([row for row in rows if row["scored"]], "scored", seed),
+    }
+
+
+def part_scores(rows: Sequence[Row], of: str, seed: int) -> dict[str, Any] | None:
+    """The scores of each of WHOSE, and what reranking gains; None where no word counts."""
+    if not rows:
+        return None
+    suffix = "_scored" if of == "scored" else ""
+    result: dict[str, Any] = {who: attachments(rows, of, heads=who) for who in WHOSE}
+    count, reranked, own = (
+        np.array([row[name] for row in rows]) for name in (of, f"reranked{suffix}", f"proposal{suffix}")
+    )
+    exact = (reranked == count).astype(int) - (own == count)
+    result["difference"] = {
+        "uas": difference(reranked - own, count, seed),
+        "exact": difference(exact, np.ones_like(count), seed),
+    }
+    return result
+
+
+def difference(gained: np.ndarray[Any, Any], of: np.ndarray[Any, Any], seed: int) -> dict[str, Any]:
+    """In points of a hundred: what reranking gains, and the interval of the paired bootstrap."""
+    low, high = ratio_interval(gained, of, seed=seed)
+    value = float(gained.sum() / of.sum())
+    return {"value": round(100 * value, 2), "interval": [round(100 * low, 2), round(100 * high, 2)]}
+
+
+def measures_table(content: Mapping[str, Any]) -> Table:
+    """A row for each measure, of all words and without punctuation."""
+
+    def gain(one: Mapping[str, Any]) -> str:
+        low, high = one["interval"]
+        return f"{one['value']:+.2f} (from {low:+.2f} to {high:+.2f})"
+
+    rows = [
+        [
+            f"{title}, {label}",
+            *(f"{content[part][who][measure]:.2f}" for who in WHOSE),
+            gain(content[part]["difference"][measure]),
+        ]
+        for part, label in PARTS.items()
+        if content[part] is not None
+        for measure, title in MEASURES.items()
+    ]
+    return Table(TITLES, rows)
+
+
+def crossing(found: Mapping[str, Any]) -> list[str]:
+    """A line about gold trees that cannot be reached, if there are any."""
+    trees = found["crossing"]
+    return [f"crossing arcs, which no proposal has, are in {pluralize(trees, 'gold tree')}."] if trees else []
