@@ -27,8 +27,8 @@ from dtg.trees import DependencyTree
 from dtg.trees.brackets import BracketPolicy
 from dtg.trees.conllu import SentenceProblem, parse_block
 from dtg.trees.constituency import BracketSource
-from dtg.trees.kinds import Tree, TreeKind
-from dtg.trees.reading import COMPRESSED, TreeFormat, as_kind, holds_brackets
+from dtg.trees.kinds import Tree
+from dtg.trees.reading import COMPRESSED, TreeFormat, holds_brackets
 
 LOG_PROBABILITY = re.compile(r"^#\s*log_prob\s*=\s*(-?\d+(?:\.\d+)?)\s*$", re.MULTILINE)
 POLICY = BracketPolicy(unary="keep", functions="strip", traces="remove", tags="auto")
@@ -53,12 +53,11 @@ class FileProposal:
 
     Args:
         path: a CoNLL-U file or one in brackets, compressed or not.
-        kind: of the trees that a model wants; phrases are binarised for `dtg.trees.kinds.BINARY`. None: as the file has them.
         trees: which format the file has; "auto" is by its name.
     """
 
-    def __init__(self, path: str | Path, kind: TreeKind | None = None, *, trees: TreeFormat = "auto") -> None:
-        self.path, self.kind, self.repairs = Path(path), kind, RepairCounts()
+    def __init__(self, path: str | Path, *, trees: TreeFormat = "auto") -> None:
+        self.path, self.repairs = Path(path), RepairCounts()
         self.has_brackets = holds_brackets([path], trees)
         self.file = open_seekable(self.path)
         weakref.finalize(self, self.file.close)
@@ -107,7 +106,7 @@ class FileProposal:
         return Draws(trees, log_q, drawn)
 
     def trees(self, words: tuple[str, ...]) -> Iterator[ListedTree]:
-        """The trees of these words in the file's order, repaired, and of the kind that is wanted."""
+        """The trees of these words in the file's order, repaired."""
         runs = self.index.find([word.encode() for word in words])
         if self.has_brackets:
             return self._phrases(words, runs)
@@ -121,7 +120,7 @@ class FileProposal:
                     break
                 self.repairs.add_brackets(found.counts)
                 tree = found.tree(BracketSource(str(self.path), sentence, line))
-                yield ListedTree(as_kind(tree, self.kind), None, begins_list=False, is_repaired=False)
+                yield ListedTree(tree, None, begins_list=False, is_repaired=False)
 
     def _dependencies(self, words: tuple[str, ...], runs: Iterable[TreeRun]) -> Iterator[ListedTree]:
         for run in runs:

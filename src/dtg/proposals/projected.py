@@ -10,27 +10,23 @@ import torch
 from dtg.errors import InputError
 from dtg.scoring.proposal import Draws, Proposal
 from dtg.trees import ConstituencyTree, DependencyTree
-from dtg.trees.kinds import BINARY, TreeKind
 from dtg.trees.projection import PhraseLabels
-from dtg.trees.reading import as_kind
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectedProposal:
     """The trees of another proposal, projected; a `dtg.scoring.proposal.Proposal`.
 
-    Only with labels="head", and without binarising, are different dependencies always different phrases: then log q is theirs.
-    Otherwise it is left out, and equal trees are given once.
+    Only with labels="head" are different dependencies always different phrases: then log q is theirs. With other labels it is
+    left out, and equal trees are given once.
 
     Args:
         proposal: gives dependency trees.
         labels: of phrases; see `ConstituencyTree.from_dependencies`.
-        kind: of the trees that a model wants; phrases are binarised for `dtg.trees.kinds.BINARY`.
     """
 
     proposal: Proposal
     labels: PhraseLabels
-    kind: TreeKind | None = None
 
     def propose(self, words: Sequence[str], count: int, generator: torch.Generator) -> Draws:
         """Project what the other proposal gives.
@@ -44,8 +40,8 @@ class ProjectedProposal:
             The trees, with log q where it is known.
         """
         draws = self.proposal.propose(words, count, generator)
-        trees = [as_kind(self.project(tree), self.kind) for tree in draws.trees]
-        if self.labels == "head" and self.kind is not BINARY:
+        trees = list(map(self.project, draws.trees))
+        if self.labels == "head":
             return Draws(tuple(trees), draws.log_q, draws.drawn)
         return Draws(tuple({tree.key: tree for tree in trees}.values()))
 

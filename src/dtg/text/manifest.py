@@ -9,10 +9,9 @@ from typing import Any
 
 from dtg.errors import CorpusError
 from dtg.io.hashing import file_hash, json_hash
-from dtg.io.json_files import FORMAT_VERSION
+from dtg.io.json_files import FORMAT_VERSION, MANIFEST
 from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY
 
-MANIFEST = "manifest.json"
 TOKENIZER = "tokenizer.model"
 AGAIN = "Prepare the corpus again into another folder, or remove this one first."
 
