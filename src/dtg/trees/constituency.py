@@ -31,6 +31,7 @@ class BracketSource:
     path: str
     sentence: int  # counted from 1
     line: int  # of its first bracket, counted from 1
+    comments: tuple[str, ...] = ()  # of the dependency tree that the phrases were made of
 
 
 @dataclass(frozen=True, slots=True)

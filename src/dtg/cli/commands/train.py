@@ -90,10 +90,7 @@ def train_model(run: TrainingRun, tables: Tables, data: Path) -> Outcome:
     ModelConfig.from_dict(tables["model"])
     RuntimeOptions(run.precision, run.fsdp, run.device)
     corpus = Corpus.open(data)
-    # A configuration that does not name the vocabulary takes the corpus's; one that does must agree with it.
-    model_config = ModelConfig.from_dict(
-        {"vocabulary": corpus.tokenizer.size, "language": corpus.language, **tables["model"]}
-    )
+    model_config = ModelConfig.for_corpus(tables["model"], corpus)
     run.set_threads()
     model = DecoderModel.create(model_config, corpus.tokenizer, seed=config.seed)
     return run.train(model, corpus, config, model_config.to_dict(), ProgressReporter())
