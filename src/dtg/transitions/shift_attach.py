@@ -86,6 +86,11 @@ class AttachLanes(LaneStates):
     def constituents(self) -> Tensor:
         return self.items - 1
 
+    @property
+    def stack_depth(self) -> Tensor:
+        """Constituents; the word that is to be attached is one of them, however many subwords it has."""
+        return self.items - 1 + self.pending * (2 - self.subwords)
+
     def change(self, actions: LaneActions) -> Change:
         attaches = actions.does[Operation.ATTACH]
         lower = torch.where(attaches, self.items - actions.argument, self.items)
