@@ -28,7 +28,7 @@ from dtg.scoring.tree_scores import score_reachable
 from dtg.search.options import BeamOptions
 from dtg.text.sentence import Sentence
 from dtg.trees.kinds import DEPENDENCY, TreeKind
-from dtg.trees.projection import PhraseLabels
+from dtg.trees.phrases.projection import PhraseLabels
 
 By = Literal["exact", "joint", "proposal", "estimate", "beam"]
 WITH_TREES: tuple[By, ...] = ("joint", "proposal", "estimate", "beam")  # what can be asked for, in the order of tables
@@ -123,9 +123,9 @@ class Probability:
             return replace(self, kind=model.family.system.kind).for_model(model, words)
         if self.proposal is None and any(kind in self.by for kind in FROM_TREES):
             if self.kind is not DEPENDENCY and not (self.was_asked or self.unopened or self.project):
-                no_parser = "the model is of phrases, and the bundled parser gives dependencies"
+                why = "the model is of phrases, and the bundled parser gives dependencies"
                 others = tuple(kind for kind in self.by if kind not in FROM_TREES)
-                return replace(self, by=others, left_out={**self.left_out, **dict.fromkeys(FROM_TREES, no_parser)})
+                return replace(self, by=others, left_out={**self.left_out, **dict.fromkeys(FROM_TREES, why)})
             proposal = NamedProposal.of(self.unopened, self.device, self.project)
             return replace(self, proposal=proposal).for_model(model, words)
         if "estimate" not in self.by or words is None or (reason := why_no_estimate(self.draw(words))) is None:

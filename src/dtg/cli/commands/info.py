@@ -57,7 +57,7 @@ class PhraseExtent(Extent):
     labels: Counter[str] = field(default_factory=Counter)
 
     def add(self, tree: Any) -> None:
-        super().add(tree)
+        Extent.add(self, tree)  # slots make a new class, which super() does not know
         self.longest_chain = max(self.longest_chain, tree.unary_chains)
         self.phrases += len(tree.nodes)
         self.labels.update(node.label for node in tree.nodes)

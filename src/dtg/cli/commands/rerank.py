@@ -24,6 +24,9 @@ from dtg.cli.options import (
     WeightOption,
 )
 from dtg.cli.tables import Destination, Work, write_trees
+from dtg.errors import InputError
+from dtg.trees.kinds import DEPENDENCY
+from dtg.trees.reading import is_bracket_file
 
 if TYPE_CHECKING:
     from dtg.scoring.reranking import Reranking
@@ -68,6 +71,11 @@ def rerank(
     [loaded] = load_models(None if model is None else [model], device)
     check_has_trees(loaded.model)
     name = parser or pretrained.PARSER
+    if loaded.model.family.system.kind is not DEPENDENCY and project is None and not is_bracket_file(name):
+        raise InputError(
+            f"{loaded.name} is a model of phrases, and {name} gives dependencies. Pass --project with the labels that the"
+            " model was trained with, or --parser with a file of trees in brackets."
+        )
     proposal = open_proposal(name, device, project)
 
     def rankings(items: Iterable[Item[UnparsedSentence]]) -> Iterator[Reranking]:

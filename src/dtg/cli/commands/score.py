@@ -92,7 +92,7 @@ def score(
     """
     if sum(given is not None for given in (conllu, brackets, text)) != 1:
         raise InputError(
-            "give trees with --conllu FILE or --brackets FILE, or sentences with --text FILE, and not several of them."
+            "give trees with --conllu FILE or --brackets FILE, or sentences with --text FILE, and not both."
         )
     if text is None and tokenized:
         raise InputError("--tokenized is about plain text; the words of --conllu FILE are split already.")

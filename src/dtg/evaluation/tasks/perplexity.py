@@ -42,7 +42,7 @@ from dtg.tables.items import ReadTree, sentence_of
 from dtg.text.documents import sentence_id
 from dtg.trees import BracketReading, ConstituencyTree, DependencyTree, TreebankReport, projectivize, read_conllu
 from dtg.trees.conllu import Roots
-from dtg.trees.projection import PhraseLabels
+from dtg.trees.phrases.projection import PhraseLabels
 from dtg.trees.reading import TreeFormat, as_kind, is_bracket_file, is_conllu_file
 
 GROUP = 8  # sentences computed together, and computed again after an interruption, where trees are drawn for them

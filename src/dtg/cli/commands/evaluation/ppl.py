@@ -105,5 +105,5 @@ def source_of(treebank: Path | None, text: str | None, *, tokenized: bool) -> Pa
     if text is not None and treebank is None:
         return lines_of(text)
     raise InputError(
-        "give a treebank with --conllu FILE or --brackets FILE, or sentences with --text FILE, and not both."
+        "give a treebank with --conllu FILE or sentences with --text FILE, and not both. --brackets FILE is a treebank too."
     )
