@@ -21,6 +21,7 @@ from dtg.trees.treebank import NonProjective
 BEAM = 300  # as in the paper
 Precision = Literal["no", "bf16", "fp16"]
 TrainingDevice = Literal["auto", "cpu", "cuda", "mps"]
+Tracker = Literal["tensorboard", "wandb"]
 
 # Which model, which parser, where to compute.
 ModelOption = Annotated[
@@ -154,6 +155,10 @@ MaxMinutesOption = Annotated[
     float | None, typer.Option(min=0, help="Suspend the run after this time, to be resumed; the schedule stays.")
 ]
 PrecisionOption = Annotated[Precision, typer.Option(help="Mixed precision.")]
+LogWithOption = Annotated[
+    list[Tracker] | None,
+    typer.Option("--log-with", help="Log to TensorBoard (RUN/tensorboard) or Weights & Biases, too; repeatable."),
+]
 ThreadsOption = Annotated[
     int | None, typer.Option(min=1, help="CPU threads; a run is repeated to the bit on the same number.")
 ]
