@@ -199,7 +199,7 @@ def test_a_family_of_phrases_needs_phrases(tmp_path: Path) -> None:
 
 def test_limits_are_counted_and_raised(tmp_path: Path) -> None:
     words = tuple(f"w{number}" for number in range(70))
-    deep = ConstituencyTree(words, tuple(("X", first, 70) for first in range(1, 71)))  # type: ignore[arg-type]
+    deep = ConstituencyTree(words, tuple(("X", first, 70) for first in range(1, 71)))  # type: ignore[misc]
     chain = ConstituencyTree(("a",), (("X", 1, 1),) * 13)  # type: ignore[arg-type]
     write_brackets([deep, chain], tmp_path / "a.ptb")
     files = {split: [tmp_path / "a.ptb"] for split in ("train", "dev")}
