@@ -19,7 +19,7 @@ from dtg.model.packed_keys import PackedKeys
 from dtg.search.beam_search import BeamSearch
 from dtg.search.options import BeamOptions
 from dtg.search.state import BeamState
-from dtg.transitions.arc_standard import ArcStandard
+from dtg.transitions.arcs.arc_standard import ArcStandard
 from dtg.trees.kinds import PartialDependencyTree
 from tests.explore.conftest import GARDEN_PATH, small_model
 from tests.families.two_views import CHANNEL, TwoViews

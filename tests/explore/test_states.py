@@ -9,7 +9,7 @@ from dtg.explore.records import TREES, Step, phrase_stack, tree_record
 from dtg.explore.states import IDLE, MOST_TABS, SearchSettings, StateStore, TabClosedError
 from dtg.language_model import LanguageModel
 from dtg.transitions.action import GEN, NT, REDUCE
-from dtg.transitions.arc_standard import ArcStandard
+from dtg.transitions.arcs.arc_standard import ArcStandard
 from dtg.transitions.top_down import PhraseState, TopDown
 from tests.explore.conftest import GARDEN_PATH
 

@@ -11,7 +11,7 @@ import typer
 
 from dtg import __version__
 from dtg.cli.commands.demo import demo
-from dtg.cli.commands.evaluate import evaluate
+from dtg.cli.commands.evaluation.command import evaluate
 from dtg.cli.commands.explore import explore
 from dtg.cli.commands.generate import generate
 from dtg.cli.commands.info import info

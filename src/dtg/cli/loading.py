@@ -12,6 +12,7 @@ import typer
 
 from dtg import __version__, pretrained
 from dtg.errors import InputError
+from dtg.trees.reading import is_bracket_file, is_conllu_file
 
 if TYPE_CHECKING:
     from dtg.language_model import LanguageModel
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from dtg.scoring.proposal import Proposal
     from dtg.tables.columns import Column
     from dtg.tables.sidecar import Sidecar
+    from dtg.trees.phrases.projection import PhraseLabels
 
 SPACY = "spacy:"
-TREEBANK = (".conllu", ".conll")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +100,12 @@ def resolve_device(device: str) -> str:
     return device
 
 
-def open_proposal(name: str, device: str) -> Proposal:
-    """What `--parser` names where trees are proposed. spaCy stays on the CPU."""
+def open_proposal(name: str, device: str, project: PhraseLabels | None = None) -> Proposal:
+    """What `--parser` names where trees are proposed, projected to phrases if that is wanted. spaCy stays on the CPU."""
+    if project is not None:
+        from dtg.proposals.projected import ProjectedProposal
+
+        return ProjectedProposal(open_proposal(name, device), project)
     if name.startswith(SPACY):
         from dtg.proposals.from_spacy import SpacyParser
 
@@ -108,7 +113,7 @@ def open_proposal(name: str, device: str) -> Proposal:
     path = pretrained.find(name)
     if path.is_dir():
         return load_parser(path, device)
-    if path.is_file() and Path(name.removesuffix(".gz")).suffix.lower() in TREEBANK:
+    if path.is_file() and (is_conllu_file(name) or is_bracket_file(name)):
         from dtg.proposals.from_file import FileProposal
 
         return FileProposal(path)
@@ -117,7 +122,7 @@ def open_proposal(name: str, device: str) -> Proposal:
         f"--parser {name} {arrived}. It may be\n"
         f"a bundled parser: {pretrained.PARSER};\n"
         "a folder that dtg train-parser has made, such as RUN/best;\n"
-        "a file of trees, .conllu or .conll (or these with .gz);\n"
+        "a file of trees, .conllu, .conll, .ptb, .mrg or .brackets (or these with .gz or .xz);\n"
         "spacy: and the name or folder of a pipeline, such as spacy:en_core_web_sm."
     )
 
@@ -137,7 +142,10 @@ def show_repairs(proposal: Proposal) -> None:
     """Say on the error stream which of the proposed trees had to be changed; a parser of dtg's own needs no changes."""
     from dtg.proposals.from_file import FileProposal
     from dtg.proposals.from_spacy import SpacyParser
+    from dtg.proposals.projected import ProjectedProposal
 
+    if isinstance(proposal, ProjectedProposal):
+        proposal = proposal.proposal
     if isinstance(proposal, FileProposal | SpacyParser):
         for line in proposal.repairs.lines():
             typer.echo(f"dtg: {line}.", err=True)

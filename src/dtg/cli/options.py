@@ -13,11 +13,15 @@ from dtg.io.pictures import SUFFIXES
 from dtg.tables.columns import Base
 from dtg.tables.formats import Format
 from dtg.trees.conllu import Roots
+from dtg.trees.phrases.brackets import Functions, Tags, Traces, Unary
+from dtg.trees.phrases.projection import PhraseLabels
+from dtg.trees.reading import TreeFormat
 from dtg.trees.treebank import NonProjective
 
 BEAM = 300  # as in the paper
 Precision = Literal["no", "bf16", "fp16"]
 TrainingDevice = Literal["auto", "cpu", "cuda", "mps"]
+Tracker = Literal["tensorboard", "wandb"]
 
 # Which model, which parser, where to compute.
 ModelOption = Annotated[
@@ -47,9 +51,9 @@ ProposalOption = Annotated[
     str | None,
     typer.Option(
         "--parser",
-        help="Where trees come from: a trained parser (its folder, RUN/best, or a name), a file of trees (.conllu, .conll, "
+        help="Where trees come from: a trained parser (its folder, RUN/best, or a name), a file of trees (.conllu, .ptb, "
         f".gz), or spacy:PIPELINE (spacy:en_core_web_sm). [default: {pretrained.PARSER}]",
-        metavar="DIR|NAME|CONLLU|spacy:NAME",
+        metavar="DIR|NAME|FILE|spacy:NAME",
     ),
 ]
 DeviceOption = Annotated[
@@ -95,6 +99,33 @@ RootsOption = Annotated[
     Roots,
     typer.Option(help="Sentences with several roots: stop, attach later roots to the first, or skip the sentence."),
 ]
+TreeFormatOption = Annotated[
+    TreeFormat,
+    typer.Option(
+        "--trees",
+        help="What treebanks are written in: conllu, brackets, or auto, by their names (.ptb, .mrg, .brackets).",
+    ),
+]
+ProjectOption = Annotated[
+    PhraseLabels | None,
+    typer.Option(
+        help="Turn dependencies into phrases, labelled by the number of children before the head (head), its tag (upos), its "
+        "relation, or not at all (none)."
+    ),
+]
+UnaryOption = Annotated[
+    Unary | None,
+    typer.Option(help="In brackets, phrases over the same words: keep all, or collapse into the outermost."),
+]
+FunctionsOption = Annotated[
+    Functions | None, typer.Option(help="In brackets, what follows a dash in a label: strip (NP-SBJ is NP), or keep.")
+]
+TracesOption = Annotated[
+    Traces | None, typer.Option(help="In brackets, words tagged -NONE-: remove, or keep as words.")
+]
+TagsOption = Annotated[
+    Tags | None, typer.Option(help="In brackets, whether words have part-of-speech tags: present, absent or auto.")
+]
 SkipInvalidOption = Annotated[
     bool, typer.Option("--skip-invalid", help="Leave out sentences that cannot be read; they are counted and listed.")
 ]
@@ -124,6 +155,10 @@ MaxMinutesOption = Annotated[
     float | None, typer.Option(min=0, help="Suspend the run after this time, to be resumed; the schedule stays.")
 ]
 PrecisionOption = Annotated[Precision, typer.Option(help="Mixed precision.")]
+LogWithOption = Annotated[
+    list[Tracker] | None,
+    typer.Option("--log-with", help="Log to TensorBoard (RUN/tensorboard) or Weights & Biases, too; repeatable."),
+]
 ThreadsOption = Annotated[
     int | None, typer.Option(min=1, help="CPU threads; a run is repeated to the bit on the same number.")
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 import typer
 from rich.console import Console
@@ -13,8 +13,9 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from dtg.tables.filling import TableWatcher
 from dtg.tables.items import Item
-from dtg.trees import DependencyTree, SkippedSentence, TreebankReport
+from dtg.trees import SkippedSentence, TreebankReport
 
+AnyTree = TypeVar("AnyTree")
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 SHOWN = 20  # left-out sentences listed in the terminal
 
@@ -60,7 +61,7 @@ class TableProgress(ProgressBar, TableWatcher):
         self.bar.update(self.task, description=shown, completed=item.position)
 
 
-def with_progress(trees: Iterable[DependencyTree], report: TreebankReport, what: str) -> Iterator[DependencyTree]:
+def with_progress(trees: Iterable[AnyTree], report: TreebankReport, what: str) -> Iterator[AnyTree]:
     """Show how many sentences of a treebank have been read."""
     with ProgressBar(None) as progress:
         progress.bar.update(progress.task, description=what)

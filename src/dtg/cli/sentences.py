@@ -11,17 +11,18 @@ from pathlib import Path
 
 import typer
 
-from dtg.cli.loading import TREEBANK
 from dtg.errors import FileError, InputError
 from dtg.io.messages import pluralize
 from dtg.io.text_files import check_is_file
 from dtg.tables.formats import FORMATS
 from dtg.tables.items import Content, Item, Lines, OneText, Sentences
 from dtg.tables.records import Paragraphs, Records, TreebankSentences, looks_like_a_table
-from dtg.tables.unparsed import UnparsedSentence, read_lines, read_unparsed_conllu
+from dtg.tables.unparsed import UnparsedSentence, read_lines, read_unparsed_brackets, read_unparsed_conllu
 from dtg.trees.conllu import sentence_blocks
+from dtg.trees.phrases.bracket_lines import bracket_blocks
+from dtg.trees.reading import BRACKET_FILES, CONLLU_FILES, is_bracket_file, is_conllu_file
 
-LIKE_A_FILE = (".txt", ".gz", ".tok", ".conllu", ".conll", *(f".{known}" for known in FORMATS))
+LIKE_A_FILE = (".txt", ".gz", ".tok", *CONLLU_FILES, *BRACKET_FILES, *(f".{known}" for known in FORMATS))
 MANY_WORDS = 100  # in one sentence
 
 
@@ -54,7 +55,8 @@ class UnparsedInput:
     def items(self, language: str) -> Iterator[Item[UnparsedSentence]]:
         """The sentences. Raw text is split by the rules of a language."""
         if isinstance(self.source, Path):
-            return islice(numbered(read_unparsed_conllu(self.source)), self.limit)
+            read = read_unparsed_brackets if is_bracket_file(self.source) else read_unparsed_conllu
+            return islice(numbered(read(self.source)), self.limit)
         return islice(read_lines(self.source, tokenized=self.tokenized, language=language), self.limit)
 
     def tell_empty(self) -> None:
@@ -64,8 +66,8 @@ class UnparsedInput:
 
 
 def is_treebank(source: str) -> bool:
-    """Whether the argument names a CoNLL-U file."""
-    return Path(source.removesuffix(".gz")).suffix.lower() in TREEBANK and len(source.split()) == 1
+    """Whether the argument names a file of trees."""
+    return (is_conllu_file(source) or is_bracket_file(source)) and len(source.split()) == 1
 
 
 def numbered(items: Iterable[Item[Content]]) -> Iterator[Item[Content]]:
@@ -75,7 +77,12 @@ def numbered(items: Iterable[Item[Content]]) -> Iterator[Item[Content]]:
 
 def count_sentences(paths: Iterable[Path]) -> int:
     """How many sentences there are in treebanks, which says how much is left to do; in a file that is not there, none."""
-    return sum(1 for path in paths if path.is_file() for _ in sentence_blocks(path))
+    return sum(
+        1
+        for path in paths
+        if path.is_file()
+        for _ in (bracket_blocks(path) if is_bracket_file(path) else sentence_blocks(path))
+    )
 
 
 def stimuli(

@@ -21,6 +21,7 @@ from dtg.cli.trees import ParserTrees, TreeSelection, write_parsed
 from dtg.errors import CorpusError, InputError
 from dtg.io.settings import changes
 from dtg.text.words import ENGLISH
+from dtg.trees.reading import is_bracket_file
 
 if TYPE_CHECKING:
     from dtg.parser import BiaffineParser
@@ -36,7 +37,7 @@ def is_text(path: Path) -> bool:
 def check_text(paths: Sequence[Path]) -> None:
     """Raise if a treebank is given as text: every line of it would be a sentence."""
     for path in paths:
-        if is_treebank(path.name):
+        if is_treebank(path.name) or is_bracket_file(path):
             raise InputError(f"--text is for plain text, but {path} is named as a treebank. Give it with --train.")
 
 

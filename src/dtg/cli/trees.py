@@ -152,17 +152,15 @@ class ModelTrees:
             yield state.end()
 
     def rows(self, item: Item[UnparsedSentence], found: Ending) -> list[Row]:
-        from dtg.tables.unparsed import parsed_conllu
-        from dtg.trees import DependencyTree
+        from dtg.tables.unparsed import parsed_text
 
         rows: list[Row] = []
         trees = found.trees(self.selection.count)
         for rank, one in zip(self.selection.ranks(len(trees)), trees, strict=True):
-            assert isinstance(one.tree, DependencyTree)
             comments = [] if rank is None else [f"tree = {rank}"]
             comments += [f"log_joint = {one.log_probability:.6f}", f"log_bound = {found.log_probability:.6f}"]
             comments += [f"posterior = {math.exp(one.log_probability - found.log_probability):.6g}"]
-            rows.append((parsed_conllu(item.content, one.tree, comments),))
+            rows.append((parsed_text(item.content, one.tree, comments),))
         return rows
 
     def drawn(self, found: Ending) -> list[tuple[Tree, str]]:

@@ -27,6 +27,8 @@ from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.scoring.tree_scores import score_reachable
 from dtg.search.options import BeamOptions
 from dtg.text.sentence import Sentence
+from dtg.trees.kinds import DEPENDENCY, TreeKind
+from dtg.trees.phrases.projection import PhraseLabels
 
 By = Literal["exact", "joint", "proposal", "estimate", "beam"]
 WITH_TREES: tuple[By, ...] = ("joint", "proposal", "estimate", "beam")  # what can be asked for, in the order of tables
@@ -54,6 +56,8 @@ class Probability:
     was_asked: bool = True  # whether the kinds were named, or are what can be had
     unopened: Proposal | str | Path | None = None  # who is to propose trees, until a model needs them
     device: str = "auto"  # for a parser that proposes
+    project: PhraseLabels | None = None  # labels of the phrases that proposed dependencies become
+    kind: TreeKind | None = None  # of the model's trees, once it is known
 
     @classmethod
     def of(
@@ -67,6 +71,7 @@ class Probability:
         seed: int = 0,
         device: str = "auto",
         has_gold: bool = False,
+        project: PhraseLabels | None = None,
     ) -> Probability:
         """From what a user named.
 
@@ -78,6 +83,7 @@ class Probability:
             seed: which trees are drawn.
             device: where a parser computes.
             has_gold: whether the sentences come with trees, which `joint` needs.
+            project: labels of the phrases that proposed dependencies become, for models of phrases.
         """
         names = [by] if isinstance(by, str) else by
         if names is None:
@@ -101,7 +107,7 @@ class Probability:
         options = BeamOptions(beam=beam, word_beam=word_beam)
         opened = proposal if isinstance(proposal, NamedProposal) else None
         unopened = None if isinstance(proposal, NamedProposal) else proposal
-        return cls(kinds, options, opened, trees, seed, left_out, by is not None, unopened, device)
+        return cls(kinds, options, opened, trees, seed, left_out, by is not None, unopened, device, project)
 
     def for_model(self, model: LanguageModel, words: Sequence[str] | None = None) -> Probability:
         """What of it the model can give; `words` are a sentence to try an estimate with.
@@ -113,8 +119,15 @@ class Probability:
             was_asked = self.was_asked or self.proposal is not None or self.unopened is not None
             told = dict.fromkeys(self.by, "the model has no trees") if was_asked else {}
             return replace(self, by=("exact",), beam=BeamOptions(beam=1, word_beam=1), proposal=None, left_out=told)
+        if self.kind is not model.family.system.kind:
+            return replace(self, kind=model.family.system.kind).for_model(model, words)
         if self.proposal is None and any(kind in self.by for kind in FROM_TREES):
-            return replace(self, proposal=NamedProposal.of(self.unopened, self.device)).for_model(model, words)
+            if self.kind is not DEPENDENCY and not (self.was_asked or self.unopened or self.project):
+                why = "the model is of phrases, and the bundled parser gives dependencies"
+                others = tuple(kind for kind in self.by if kind not in FROM_TREES)
+                return replace(self, by=others, left_out={**self.left_out, **dict.fromkeys(FROM_TREES, why)})
+            proposal = NamedProposal.of(self.unopened, self.device, self.project)
+            return replace(self, proposal=proposal).for_model(model, words)
         if "estimate" not in self.by or words is None or (reason := why_no_estimate(self.draw(words))) is None:
             return self
         if self.was_asked:
@@ -164,7 +177,8 @@ class Probability:
     def draw(self, words: Sequence[str]) -> Draws:
         """The proposal's trees. They follow from the seed and the words, so it does not matter what comes before."""
         assert self.proposal is not None
-        return draw(self.proposal.proposal, tuple(words), self.trees, sentence_generator(tuple(words), self.seed))
+        generator = sentence_generator(tuple(words), self.seed)
+        return draw(self.proposal.proposal, tuple(words), self.trees, generator, self.kind)
 
     def stream(
         self, model: LanguageModel, sentences: Iterable[Sentence | Sequence[str]], *, ends: bool = True

@@ -20,7 +20,7 @@ from dtg.search.backpointers import WordBackpointers, actions_of
 from dtg.search.state import BeamState
 from dtg.transitions import GEN, Action, State, TransitionSystem
 from dtg.transitions.action import NOTHING
-from dtg.transitions.dependency import DependencyState
+from dtg.transitions.arcs.shared import DependencyState
 from dtg.transitions.shift_attach import AttachState
 from dtg.transitions.top_down import PhraseState
 

@@ -15,6 +15,8 @@ from dtg.io.json_files import FORMAT_VERSION
 from dtg.transitions.action import NOTHING, ROLES, Action, Operation, describe
 from dtg.transitions.batch import ActionBatch, SentenceBatch, check_pieces
 from dtg.trees.kinds import Tree
+from dtg.trees.phrases.binarization import BinaryTree
+from dtg.trees.phrases.constituency import ConstituencyTree
 from dtg.trees.tree import DependencyTree
 
 if TYPE_CHECKING:
@@ -34,7 +36,13 @@ class Reading:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        heads = {"heads": list(self.tree.heads)} if isinstance(self.tree, DependencyTree) else {}
+        structure: dict[str, Any] = {}
+        if isinstance(self.tree, DependencyTree):
+            structure = {"heads": list(self.tree.heads)}
+        elif isinstance(self.tree, ConstituencyTree):
+            structure = {"nodes": [list(node) for node in self.tree.key]}
+        elif isinstance(self.tree, BinaryTree):
+            structure = {"spans": [list(span) for span in self.tree.spans]}
         rows = [asdict(row) for row in self.rows]
         for row in rows:
             if not row["views"]:
@@ -43,7 +51,7 @@ class Reading:
             "format_version": FORMAT_VERSION,
             "family": self.family,
             "words": list(self.tree.words),
-            **heads,
+            **structure,
             "actions": list(self.actions),
             "rows": rows,
         }

@@ -6,17 +6,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
 from dtg.errors import ConfigError
-from dtg.families import FAMILIES, ArcRepresentation, End
+from dtg.families import FAMILIES, ArcRepresentation, End, FamilyEntry
 from dtg.io.settings import NonNegativeInt, PositiveInt, Share, check_settings, from_table
+from dtg.text.corpus import Corpus
+from dtg.trees.kinds import DEPENDENCY
 
 HeadName = Literal["factored", "joint"]
 Activation = Literal["relu", "gelu", "gelu_tanh"]
 Norm = Literal["pre", "post"]
 Attachment = Literal["network", "additive", "plain"]
+TREES_OF = {"dependency": "dependencies", "constituency": "phrases", "binary": "phrases"}
+# What the counts of a corpus say of each limit of phrase-structure systems.
+LIMITS = {"max_open": "most_open", "max_chain": "longest_chain", "attach_limit": "most_constituents"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,3 +87,56 @@ class ModelConfig:
         """As it is saved, with lists for tuples. A model of English is saved as it was before models had a language."""
         saved = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
         return {name: value for name, value in saved.items() if name != "language" or value != "en"}
+
+    @classmethod
+    def for_corpus(cls, values: Mapping[str, Any], corpus: Corpus) -> ModelConfig:
+        """The configuration of a model that is to be trained on a corpus.
+
+        Args:
+            values: a table of a configuration file. The vocabulary, the language, the labels of phrases, and limits that the
+                corpus goes beyond are taken from the corpus, unless the table has them.
+            corpus: must have trees of the kind that the family generates; words alone are learned from any.
+        """
+        table: dict[str, Any] = {"vocabulary": corpus.tokenizer.size, "language": corpus.language, **values}
+        family = cls.from_dict(table).family
+        check_trees(family, corpus)
+        options = FAMILIES[family].system.options
+        if "labels" in options:
+            table = {"labels": corpus.labels, **table}
+            if missing := [label for label in corpus.labels if label not in table["labels"]]:
+                raise ConfigError(
+                    f"labels is {list(table['labels'])!r}, but the corpus also has phrases labelled {', '.join(missing)}. "
+                    "Leave labels out of the configuration to take those of the corpus."
+                )
+        return cls.from_dict({**needed_limits(corpus, options), **table})
+
+
+def check_trees(family: str, corpus: Corpus) -> None:
+    """Raise unless the corpus has trees that the family can be trained on."""
+    kind = FAMILIES[family].system.kind
+    if fits(FAMILIES[family], corpus):
+        return
+    others = [name for name, entry in FAMILIES.items() if fits(entry, corpus)]
+    if kind is DEPENDENCY:
+        advice = "Prepare another corpus, of dependencies"
+    else:
+        advice = "Prepare another corpus, of trees in brackets or of dependencies that are projected to phrases"
+    assert kind is not None
+    raise ConfigError(
+        f"{family} is trained on {TREES_OF[kind.name]}, and {corpus.folder} has {TREES_OF[corpus.kind.name]}.\n"
+        f"{advice}; or train a family that fits the corpus, such as {', '.join(others)}."
+    )
+
+
+def fits(entry: FamilyEntry, corpus: Corpus) -> bool:
+    """Whether a family needs no other trees than the corpus has; phrases are binarised where that is needed."""
+    kind = entry.system.kind
+    return kind is None or (kind is DEPENDENCY) == (corpus.kind is DEPENDENCY)
+
+
+def needed_limits(corpus: Corpus, options: tuple[str, ...]) -> dict[str, int]:
+    """The limits of phrase-structure systems that some sentence of the corpus goes beyond, raised to what it needs."""
+    splits = [split["counts"] for split in corpus.manifest["splits"].values()]
+    needed = {name: max(counts.get(count, 0) for counts in splits) for name, count in LIMITS.items() if name in options}
+    defaults = {field.name: field.default for field in fields(ModelConfig)}
+    return {name: value for name, value in needed.items() if value > defaults[name]}

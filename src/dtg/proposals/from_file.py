@@ -1,4 +1,4 @@
-"""CoNLL-U files as proposals: the trees of a sentence are looked up by its words.
+"""Files of trees as proposals, CoNLL-U or brackets: the trees of a sentence are looked up by its words.
 
 A sentence may have several trees, as in the n-best lists and samples that `dtg parse` writes, or occur several times. Trees are
 read when they are asked for.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,14 +19,19 @@ from dtg.errors import InputError, TreebankError
 from dtg.io.messages import pluralize
 from dtg.io.text_files import open_seekable
 from dtg.proposals.repair import RepairCounts
-from dtg.proposals.tree_index import index_of, read_blocks
+from dtg.proposals.tree_index import TreeRun, index_of, index_of_brackets, read_blocks, read_phrases
 from dtg.scoring.proposal import Drawn, Draws
 from dtg.tables.sidecar import read_sidecar, sidecar_path
 from dtg.text.words import checked_words
 from dtg.trees import DependencyTree
 from dtg.trees.conllu import SentenceProblem, parse_block
+from dtg.trees.kinds import Tree
+from dtg.trees.phrases.brackets import BracketPolicy
+from dtg.trees.phrases.constituency import BracketSource
+from dtg.trees.reading import COMPRESSED, TreeFormat, holds_brackets
 
 LOG_PROBABILITY = re.compile(r"^#\s*log_prob\s*=\s*(-?\d+(?:\.\d+)?)\s*$", re.MULTILINE)
+POLICY = BracketPolicy(unary="keep", functions="strip", traces="remove", tags="auto")
 FIRST_OF_LIST = re.compile(r"^#\s*tree\s*=\s*1\s*$", re.MULTILINE)
 
 
@@ -34,28 +39,33 @@ FIRST_OF_LIST = re.compile(r"^#\s*tree\s*=\s*1\s*$", re.MULTILINE)
 class ListedTree:
     """A tree of the file, repaired, and what its comments say."""
 
-    tree: DependencyTree
+    tree: Tree
     log_q: float | None
     begins_list: bool
     is_repaired: bool
 
 
 class FileProposal:
-    """The trees of a file; a `dtg.scoring.proposal.Proposal`. `repairs` counts the trees that were repaired.
+    """The trees of a file; a `dtg.scoring.proposal.Proposal`. `repairs` counts what was changed in them.
 
     Of a file that `dtg parse` has written, with its .meta.json beside it, it is known how its trees were drawn, and their
     probabilities. Trees of any other file are not drawn at random.
 
     Args:
-        path: a CoNLL-U file, gzipped or not.
+        path: a CoNLL-U file or one in brackets, compressed or not.
+        trees: which format the file has; "auto" is by its name.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, trees: TreeFormat = "auto") -> None:
         self.path, self.repairs = Path(path), RepairCounts()
+        self.has_brackets = holds_brackets([path], trees)
         self.file = open_seekable(self.path)
         weakref.finalize(self, self.file.close)
         self.drawn = how_drawn(self.path, self.file.seek(0, 2))
-        self.index = index_of(self.path, self.file, keep_repeats=self.drawn == "independently")
+        if self.has_brackets:
+            self.index = index_of_brackets(self.path, self.file, POLICY)
+        else:
+            self.index = index_of(self.path, self.file, keep_repeats=self.drawn == "independently")
 
     def propose(self, words: Sequence[str], count: int, generator: torch.Generator) -> Draws:
         """Look up the trees of a sentence.
@@ -72,14 +82,14 @@ class FileProposal:
             The first `count` trees, or all if there are fewer.
         """
         words = checked_words(words)
-        chosen, seen, lists, drawn = list[ListedTree](), set[tuple[int, ...]](), 0, self.drawn
+        chosen, seen, lists, drawn = list[ListedTree](), set[Hashable](), 0, self.drawn
         for listed in self.trees(words):
             lists += listed.begins_list
-            if listed.tree.heads in seen and drawn != "independently":
+            if listed.tree.key in seen and drawn != "independently":
                 continue
             if lists > 1 and drawn == "without replacement":
                 drawn = "not at random"
-            seen.add(listed.tree.heads)
+            seen.add(listed.tree.key)
             chosen.append(listed)
             if len(chosen) == count:
                 break
@@ -97,7 +107,23 @@ class FileProposal:
 
     def trees(self, words: tuple[str, ...]) -> Iterator[ListedTree]:
         """The trees of these words in the file's order, repaired."""
-        for run in self.index.find([word.encode() for word in words]):
+        runs = self.index.find([word.encode() for word in words])
+        if self.has_brackets:
+            return self._phrases(words, runs)
+        return self._dependencies(words, runs)
+
+    def _phrases(self, words: tuple[str, ...], runs: Iterable[TreeRun]) -> Iterator[ListedTree]:
+        for run in runs:
+            trees = read_phrases(self.path, self.file, POLICY, run)
+            for sentence, (line, _, found) in enumerate(trees, start=run.sentence):
+                if tuple(found.words) != words:  # other words with the same hash
+                    break
+                self.repairs.add_brackets(found.counts)
+                tree = found.tree(BracketSource(str(self.path), sentence, line))
+                yield ListedTree(tree, None, begins_list=False, is_repaired=False)
+
+    def _dependencies(self, words: tuple[str, ...], runs: Iterable[TreeRun]) -> Iterator[ListedTree]:
+        for run in runs:
             blocks = islice(read_blocks(self.file, run.offset, run.line), run.trees)
             for sentence, (_, line, block) in enumerate(blocks, start=run.sentence):
                 tree, further_roots = read_tree(self.path, sentence, line, block)
@@ -125,7 +151,7 @@ def read_tree(path: Path, sentence: int, line: int, block: list[bytes]) -> tuple
 
 def how_drawn(path: Path, size: int) -> Drawn | None:
     """How `dtg parse` has drawn the trees of a file, by the .meta.json beside it; None if there is none."""
-    sidecar = sidecar_path(path.with_suffix("") if path.suffix == ".gz" else path)
+    sidecar = sidecar_path(path.with_suffix("") if path.suffix in COMPRESSED else path)
     if not sidecar.exists():
         return None
     advice = f"Remove {sidecar.name} to use the trees as they are, not as drawn at random."

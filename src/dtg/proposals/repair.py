@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from dtg.io.messages import pluralize
 from dtg.trees import DependencyTree, projectivize
+from dtg.trees.report import BracketCounts
 
 
 @dataclass(slots=True)
 class RepairCounts:
-    """How many trees were repaired so that each is projective and has one root word; read twice, counted twice."""
+    """What was changed so that each tree is projective, has one root word, or is of phrases; read twice, counted twice."""
 
     trees: int = 0
     with_crossing_arcs: int = 0
     lifted_arcs: int = 0
     with_several_roots: int = 0
     attached_roots: int = 0
+    # Of trees in brackets.
+    brackets: BracketCounts = field(default_factory=BracketCounts)
 
     def repair(self, tree: DependencyTree, further_roots: int) -> DependencyTree:
         """Lift the arcs that cross, and count.
@@ -36,6 +39,11 @@ class RepairCounts:
         self.attached_roots += further_roots
         return projective.tree
 
+    def add_brackets(self, counts: BracketCounts) -> None:
+        """Count a tree that was read from brackets; whether it has tags does not matter here."""
+        self.trees += 1
+        self.brackets.add(replace(counts, untagged=0))
+
     def lines(self) -> list[str]:
         """What was repaired, a line each, for a person to read; nothing where nothing was."""
         text = []
@@ -45,4 +53,4 @@ class RepairCounts:
         if self.attached_roots:
             roots = pluralize(self.attached_roots, "further root")
             text.append(f"attached {roots} in {self.with_several_roots:,} of {pluralize(self.trees, 'tree')}")
-        return text
+        return text + self.brackets.lines()

@@ -1,4 +1,4 @@
-"""An index of a CoNLL-U file by the words of its sentences, so that trees are found without keeping the file in memory.
+"""An index of a file of trees by the words of its sentences, so that trees are found without keeping the file in memory.
 
 An entry is a run of trees of the same words. Compressed files are unpacked into a temporary file, where any offset can be read.
 """
@@ -9,6 +9,7 @@ import codecs
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,7 +18,9 @@ from numpy.typing import NDArray
 
 from dtg.errors import InputError, TreebankError
 from dtg.trees import conllu
-from dtg.trees.conllu import COLUMNS, DEPREL, FORM, HEAD
+from dtg.trees.conllu import COLUMNS, DEPREL, FORM, HEAD, SentenceProblem
+from dtg.trees.phrases.bracket_lines import parse_block, read_bracket_blocks
+from dtg.trees.phrases.brackets import BracketedTree, BracketPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class TreeRun:
     line: int  # the same as a line, from 1
     sentence: int  # the first one's number in the file, from 1
     trees: int
+    place: int = 0  # of the first one, among trees that begin at that byte
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class TreeIndex:
     """Runs of trees by a hash of their words. Those of equal hash are next to each other, in the file's order."""
 
     hashes: NDArray[np.int64]  # ascending
-    runs: NDArray[np.int64]  # (runs, 4) as `TreeRun` has them
+    runs: NDArray[np.int64]  # (runs, 4 or 5) as `TreeRun` has them
 
     def find(self, words: Sequence[bytes]) -> Iterator[TreeRun]:
         """The runs of these words, and perhaps of others with the same hash."""
@@ -79,6 +83,50 @@ def index_of(path: Path, file: BinaryIO, *, keep_repeats: bool) -> TreeIndex:
         kept = np.sort(np.concatenate([kept[~alone], kept[alone][first]]))
     order = kept[np.argsort(keys[kept], kind="stable")]
     return TreeIndex(keys[order], table[order])
+
+
+def index_of_brackets(path: Path, file: BinaryIO, policy: BracketPolicy) -> TreeIndex:
+    """Read a file in brackets once, for its words. Trees of one sentence that follow each other are one run."""
+    file.seek(0)
+    offsets = array("q", accumulate((len(raw) for raw in file), initial=0))  # of each line
+    hashes, runs, before = array("q"), array("q"), list[bytes]()
+    for sentence, (line, place, reading) in enumerate(read_phrases(path, file, policy), start=1):
+        words = [word.encode() for word in reading.words]
+        if words == before and words:
+            runs[-2] += 1
+        elif words:
+            hashes.append(key_of(words))
+            runs.extend((offsets[line - 1], line, sentence, 1, place))
+        before = words
+    if not hashes:
+        raise InputError(f"{path} has no trees.")
+    keys = np.frombuffer(hashes, np.int64)
+    order = np.argsort(keys, kind="stable")
+    return TreeIndex(keys[order], np.frombuffer(runs, np.int64).reshape(-1, 5)[order])
+
+
+def read_phrases(
+    path: Path, file: BinaryIO, policy: BracketPolicy, run: TreeRun | None = None
+) -> Iterator[tuple[int, int, BracketedTree]]:
+    """The trees of a run, or of the whole file: (line where its block begins, its place in the block, tree).
+
+    Trees without words, all of which are traces, are among them.
+    """
+    file.seek(run.offset if run else 0)
+    sentence, left = (run.sentence - run.place if run else 1), (run.trees if run else None)
+    for block in read_bracket_blocks(file, run.line if run else 1):
+        line = block.lines[0][0] if block.lines else block.end
+        try:
+            for place, brackets in enumerate(parse_block(block)):
+                if run is None or sentence >= run.sentence:
+                    yield line, place, BracketedTree(brackets, policy)
+                    left = None if left is None else left - 1
+                sentence += 1
+                if left == 0:
+                    return
+        except SentenceProblem as problem:
+            advice = f"{problem.advice.removesuffix(',')}; trees to be proposed must be whole."
+            raise TreebankError(path, sentence, problem.line, problem.reason, advice) from None
 
 
 def key_of(fields: Sequence[bytes]) -> int:

@@ -35,7 +35,11 @@ SURPRISAL_COLUMNS = (
     Column("structural", float, "the part of the surprisal that is the tree's; lexical + structural = surprisal"),
     Column("entropy", float, "over the partial trees in the beam, after the word"),
     Column("entropy_reduction", float, "the entropy before the word minus that after it"),
-    Column("stack_depth", float, "expected number of words on the stack, after the word"),
+    Column(
+        "stack_depth",
+        float,
+        "expected after the word: words on the stack; open phrases (tg, plm), constituents (pushdown)",
+    ),
     Column("kept", float, "share of the probability that the search kept at the word, 0 to 1"),
     Column("pieces", int, "pieces of the word"),
     Column("char_start", int, "the word's first character in the line, from 0"),

@@ -68,7 +68,7 @@ def marginalize(
     if how == "beam":
         return by_beam(model, words, options)
     assert proposal is not None
-    draws = draw(proposal, words, trees, generator)
+    draws = draw(proposal, words, trees, generator, model.family.system.kind)
     for tree in draws.trees:
         model.family.system.check(tree)
     return combined(model, words, draws, options) if how == "combined" else from_draws(model, draws, how, options)

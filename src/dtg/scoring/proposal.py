@@ -13,7 +13,9 @@ import torch
 
 from dtg.errors import InputError
 from dtg.io.settings import check_choice
-from dtg.trees.kinds import Tree
+from dtg.trees.kinds import Tree, TreeKind
+from dtg.trees.reading import as_kind
+from dtg.trees.tree import DependencyTree
 
 # How trees were come by. A list of the k best trees is not drawn at random, even where their probabilities are known:
 # no unbiased estimate can be made from it.
@@ -52,11 +54,16 @@ class Proposal(Protocol):
 
 
 def draw(
-    proposal: Proposal | Sequence[Tree], words: Sequence[str], count: int, generator: torch.Generator | None
+    proposal: Proposal | Sequence[Tree],
+    words: Sequence[str],
+    count: int,
+    generator: torch.Generator | None,
+    kind: TreeKind | None = None,
 ) -> Draws:
     """What the proposal gives for this sentence, checked. Of a list, all trees; `count` is for those that draw.
 
-    Without a generator, one with seed 0 is made for the sentence, so that the same call gives the same trees.
+    Without a generator, one with seed 0 is made for the sentence, so that the same call gives the same trees. `kind` is that of
+    the trees that a model takes.
     """
     if isinstance(proposal, Proposal):
         if count < 1:
@@ -70,7 +77,24 @@ def draw(
             f"a proposal is a list of trees, or an object with a method propose; this is {type(proposal).__name__}."
         )
     check_trees(draws.trees, tuple(words))
-    return draws
+    return of_kind(draws, kind)
+
+
+def of_kind(draws: Draws, kind: TreeKind | None) -> Draws:
+    """Draws as a model of this kind of tree takes them: phrases are binarised where binary trees are wanted.
+
+    Different phrases may have the same binary tree, so that log q of those is not known, and equal ones are given once.
+    """
+    trees = [as_kind(tree, kind) for tree in draws.trees]
+    for tree in trees:
+        if kind is not None and not isinstance(tree, kind.type):
+            advice = " ProjectedProposal turns dependencies into phrases." if isinstance(tree, DependencyTree) else ""
+            raise InputError(
+                f"the proposal gives a {type(tree).__name__}; the model generates trees of another kind ({kind.name}).{advice}"
+            )
+    if all(made is given for made, given in zip(trees, draws.trees, strict=True)):
+        return draws
+    return Draws(tuple({tree.key: tree for tree in trees}.values()))
 
 
 def check_trees(trees: Sequence[Tree], words: tuple[str, ...]) -> None:

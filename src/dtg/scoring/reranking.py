@@ -78,7 +78,8 @@ def rerank(
     """
     check_has_trees(model)
     words = as_sentence(sentence).words
-    return ranked(model, draw(proposal, words, trees, sentence_generator(words, seed)), constrained)
+    draws = draw(proposal, words, trees, sentence_generator(words, seed), model.family.system.kind)
+    return ranked(model, draws, constrained)
 
 
 def ranked(model: DecoderModel, draws: Draws, constrained: bool | None = None) -> Reranking:

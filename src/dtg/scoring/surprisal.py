@@ -36,7 +36,7 @@ class SentenceSurprisal:
     structural: NDArray[np.float64]  # lexical + structural = surprisals
     entropies: NDArray[np.float64]  # over the partial trees in the beam after the word
     entropy_reductions: NDArray[np.float64]  # the entropy before the word minus that after it
-    stack_depths: NDArray[np.float64]  # the expected number of words on the stack
+    stack_depths: NDArray[np.float64]  # expected: words on the stack, open phrases, or constituents
     kept: NDArray[np.float64]  # the share of the probability that the search kept at this word
     pieces: NDArray[np.int64]
     end_surprisal: float  # of <END>

@@ -16,9 +16,10 @@ from dtg.io.text_files import DAMAGED, damage, decode_line, unzipped
 from dtg.tables.columns import Column, Row
 from dtg.text.sentence import Sentence
 from dtg.text.words import ENGLISH
-from dtg.trees import DependencyTree
+from dtg.trees import ConstituencyTree, DependencyTree
 
 Content = TypeVar("Content", covariant=True)
+ReadTree = DependencyTree | ConstituencyTree  # that knows where it was read
 ASCII_SPACE = " \t\r\n\f\v"  # between given words; a no-break space stands inside words ("10 000")
 
 
@@ -135,12 +136,12 @@ def decoded(line: bytes, number: int, name: str) -> str:
     return text
 
 
-def tree_items(trees: Iterable[DependencyTree]) -> Iterator[Item[DependencyTree]]:
+def tree_items(trees: Iterable[ReadTree]) -> Iterator[Item[ReadTree]]:
     """Trees from a file, each with its number there: those that were left out leave a gap."""
     for tree in trees:
         assert tree.source is not None
-        written = "\t".join((*tree.words, *map(str, tree.heads))).encode()
-        yield Item(tree.source.sentence, tree, written)
+        structure = tree.heads if isinstance(tree, DependencyTree) else tree.key
+        yield Item(tree.source.sentence, tree, "\t".join((*tree.words, *map(str, structure))).encode())
 
 
 def sentence_of(text: str | Sentence, *, tokenized: bool, language: str = ENGLISH) -> Sentence:

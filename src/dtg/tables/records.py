@@ -18,11 +18,12 @@ from typing import Any
 from dtg.errors import InputError
 from dtg.tables.columns import Column, Kind, Value
 from dtg.tables.formats import DELIMITERS, FORMATS, read_rows
-from dtg.tables.items import Item, Lines, OneText, Sentences
+from dtg.tables.items import Item, Lines, OneText, ReadTree, Sentences
 from dtg.text.documents import sentence_id
 from dtg.text.sentence import Sentence
 from dtg.text.words import ENGLISH, split_sentences
-from dtg.trees.conllu import read_conllu
+from dtg.trees import DependencyTree, read_brackets, read_conllu
+from dtg.trees.reading import is_bracket_file
 
 NAME = re.compile(r"[^\W\d][\w.-]{0,40}")  # what a column is called
 
@@ -100,7 +101,7 @@ class Paragraphs:
 
 
 class TreebankSentences:
-    """The words of a CoNLL-U file; multiword tokens are written as the file writes them. `carried` is its `# sent_id`."""
+    """The words of a file of trees; multiword tokens are written as CoNLL-U writes them. `carried` is the sentence's id."""
 
     typed, unit, empty = False, "sentence", 0
 
@@ -109,9 +110,11 @@ class TreebankSentences:
         self.columns: Sequence[Column] = (Column("sent_id", str, "what the file calls the sentence"),)
 
     def __iter__(self) -> Iterator[Item[Sentence]]:
-        for tree in read_conllu(self.path, roots="first"):
+        trees: Iterator[ReadTree]
+        trees = read_brackets(self.path) if is_bracket_file(self.path) else read_conllu(self.path, roots="first")
+        for tree in trees:
             assert tree.source is not None
-            sentence = Sentence.of_tree(tree)
+            sentence = Sentence.of_tree(tree) if isinstance(tree, DependencyTree) else Sentence.of_words(tree.words)
             written = "\t".join((*tree.words, sentence.text)).encode()
             yield Item(tree.source.sentence, sentence, written, carried=(sentence_id(tree.source),))
 

@@ -15,10 +15,12 @@ from pathlib import Path
 from dtg.errors import DamagedFileError, FileError
 from dtg.io.text_files import check_is_file
 from dtg.tables.items import Item, Lines, OneText, sentence_of
+from dtg.text.documents import sentence_id
 from dtg.text.sentence import Sentence
 from dtg.text.words import ENGLISH
-from dtg.trees import DependencyTree, format_conllu
+from dtg.trees import DependencyTree, format_conllu, read_brackets
 from dtg.trees.conllu import COLUMNS, FORM, HEAD, SentenceProblem, read_source, sentence_blocks
+from dtg.trees.kinds import Tree, format_tree
 from dtg.trees.tree import Source
 
 UPOS, DEPS, MISC = 3, 8, 9
@@ -64,6 +66,16 @@ def read_unparsed_conllu(path: Path) -> Iterator[Item[UnparsedSentence]]:
         yield Item(number, UnparsedSentence(words, source), b"".join(block.lines))
 
 
+def read_unparsed_brackets(path: Path) -> Iterator[Item[UnparsedSentence]]:
+    """The words of a file in brackets, without traces; numbers are those of the trees in the file."""
+    for tree in read_brackets(path):
+        assert tree.source is not None
+        number = tree.source.sentence
+        sentence = Sentence.of_words(tree.words)
+        unparsed = from_sentence(sentence, str(path), tree.source.line, (f"# sent_id = {sentence_id(tree.source)}",))
+        yield Item(number, unparsed, "\t".join(tree.words).encode())
+
+
 def read_block(path: str, sentence: int, first_line: int, block: list[bytes]) -> Source:
     """One sentence's lines, without what a parser is to find out."""
     try:
@@ -77,6 +89,11 @@ def read_block(path: str, sentence: int, first_line: int, block: list[bytes]) ->
         columns.append((*fields[:HEAD], "_", "_", "_", *fields[DEPS + 1 :]))
     comments = tuple(comment for comment in source.comments if not OURS.match(comment))
     return replace(source, comments=comments, columns=tuple(columns))
+
+
+def parsed_text(sentence: UnparsedSentence, tree: Tree, comments: Sequence[str]) -> str:
+    """The tree of a sentence as a file holds it: CoNLL-U with comments, or brackets, which have no place for any."""
+    return parsed_conllu(sentence, tree, comments) if isinstance(tree, DependencyTree) else format_tree(tree)
 
 
 def parsed_conllu(

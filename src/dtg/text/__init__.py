@@ -6,15 +6,16 @@ from dtg.text.prepare import (
     ParsedText,
     PlainText,
     PreparedCorpus,
-    TreebankReading,
     prepare_corpus,
 )
 from dtg.text.tokenizer import Tokenizer
 from dtg.text.tokenizer_training import TokenizerTraining
 from dtg.text.words import Word, split_words
+from dtg.trees import BracketReading, TreebankReading
 
 __all__ = [
     "DEFAULT_VOCABULARY",
+    "BracketReading",
     "Corpus",
     "ParsedText",
     "PlainText",

@@ -1,7 +1,8 @@
 """The arrays of a split on disk: written chunk by chunk as `.npy` files, read through memory maps.
 
-Everything of one kind is in one array: the subwords of all words, the heads of all words, and so on. Three arrays of starts
-say where each word, sentence and document begins; each has one entry more than there are things.
+Everything of one kind is in one array: the subwords of all words, the heads of all words, and so on. Arrays of starts
+say where each word, sentence and document begins; each has one entry more than there are things. Every split has the first
+arrays below; those of its trees depend on their kind.
 """
 
 from __future__ import annotations
@@ -20,12 +21,20 @@ from dtg.errors import CorpusError
 ARRAYS: dict[str, type[np.generic]] = {
     "pieces": np.int32,  # (pieces,) the subwords of all words
     "word_starts": np.int64,  # (words + 1,) the index of each word's first subword
-    "heads": np.int32,  # (words,) within the sentence, 0 for <ROOT>
-    "relations": np.int32,  # (words,) an index into the manifest's table
     "sentence_starts": np.int64,  # (sentences + 1,) the index of each sentence's first word
     "document_starts": np.int64,  # (documents + 1,) the index of each document's first sentence
     "sentence_ids": np.uint8,  # all of them, in UTF-8
     "sentence_id_starts": np.int64,  # (sentences + 1,) the index of each one's first byte
+}
+DEPENDENCY_ARRAYS: dict[str, type[np.generic]] = {
+    "heads": np.int32,  # (words,) within the sentence, 0 for <ROOT>
+    "relations": np.int32,  # (words,) an index into the manifest's table
+}
+PHRASE_ARRAYS: dict[str, type[np.generic]] = {
+    "node_label": np.int32,  # (nodes,) an index into the manifest's table; nodes are in preorder
+    "node_first": np.int32,  # (nodes,) the first word, within the sentence, from 1
+    "node_last": np.int32,  # (nodes,) the last one
+    "node_starts": np.int64,  # (sentences + 1,) the index of each sentence's first node
 }
 
 

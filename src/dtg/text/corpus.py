@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from dtg.errors import CorpusError, InputError
-from dtg.text.arrays import ARRAYS, open_array
-from dtg.text.manifest import Manifest, check_files, read_manifest
+from dtg.text.arrays import ARRAYS, DEPENDENCY_ARRAYS, PHRASE_ARRAYS, open_array
+from dtg.text.manifest import Manifest, check_files, kind_of, read_manifest
 from dtg.text.tokenizer import Tokenizer
 from dtg.text.words import ENGLISH
-from dtg.transitions.batch import DependencyColumns, SentenceBatch
-from dtg.trees import DependencyTree
+from dtg.transitions.batch import ConstituencyColumns, DependencyColumns, SentenceBatch, TreeColumns
+from dtg.trees import ConstituencyTree, DependencyTree, Node
+from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY, TreeKind
 
 
 class Corpus:
     """`splits` by name ("train", "dev", perhaps "test"), the `tokenizer`, and the `manifest` with counts and hashes.
 
-    `hash` identifies the content: the same input and options give the same one.
+    `kind` is that of the trees, dependency or constituency, and `labels` are those of phrases. `hash` identifies the content:
+    the same input and options give the same one.
     """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder, self.manifest = folder, manifest
         self.hash: str = manifest["hash"]
+        self.kind = KINDS[kind_of(manifest)]
+        self.labels: tuple[str, ...] = tuple(manifest.get("labels", ()))
         self.tokenizer = Tokenizer.load(folder / manifest["tokenizer"]["file"])
         self.splits: Mapping[str, Split] = MappingProxyType(
-            {name: Split(name, folder, manifest, self.tokenizer) for name in manifest["splits"]}
+            {name: SPLITS[self.kind.name](name, folder, manifest, self.tokenizer) for name in manifest["splits"]}
         )
 
     @classmethod
@@ -60,14 +65,16 @@ class Corpus:
         check_files(self.folder, self.manifest, thorough=True)
 
 
-class Split:
+class Split(ABC):
     """One split of a prepared corpus: sentences by index, from 0. Only what is asked for is read from disk."""
+
+    arrays: ClassVar[Mapping[str, object]]  # those of its trees
 
     def __init__(self, name: str, folder: Path, manifest: Manifest, tokenizer: Tokenizer) -> None:
         self.name, self.tokenizer = name, tokenizer
-        self._relations: Sequence[str] = manifest["relations"]
         described = manifest["splits"][name]["arrays"]
-        self._arrays = {array: open_array(folder / described[array]["file"]) for array in ARRAYS}
+        names = (*ARRAYS, *self.arrays)
+        self._arrays = {array: open_array(folder / described[array]["file"]) for array in names}
 
     def __len__(self) -> int:
         return len(self._arrays["sentence_starts"]) - 1
@@ -98,18 +105,28 @@ class Split:
             word_offsets=tensor(word_offsets, device),
             pieces=tensor(self._arrays["pieces"][pieces], device),
             piece_offsets=tensor(piece_offsets, device),
-            columns=DependencyColumns(tensor(self._arrays["heads"][words], device)),
+            columns=self._columns(sentences, words, word_offsets, device),
         )
 
-    def tree(self, index: int) -> DependencyTree:
-        """One sentence as a tree: words decoded from their subwords, heads and relations."""
+    @abstractmethod
+    def tree(self, index: int) -> Any:
+        """One sentence as a tree of the corpus's kind, its words decoded from their subwords."""
+
+    @abstractmethod
+    def _columns(
+        self,
+        sentences: NDArray[np.int64],
+        words: NDArray[np.int64],
+        word_offsets: NDArray[np.int64],
+        device: torch.device | str,
+    ) -> TreeColumns:
+        """The trees of some sentences, whose words are these and begin at these offsets in the batch."""
+
+    def words(self, index: int) -> tuple[str, ...]:
+        """The words of one sentence, decoded from their subwords."""
         first, last = self._bounds("sentence_starts", index)
         starts, pieces = self._arrays["word_starts"][first : last + 1].tolist(), self._arrays["pieces"]
-        return DependencyTree(
-            tuple(self.tokenizer.decode(pieces[a:b].tolist()) for a, b in pairwise(starts)),
-            tuple(self._arrays["heads"][first:last].tolist()),
-            tuple(self._relations[relation] for relation in self._arrays["relations"][first:last].tolist()),
-        )
+        return tuple(self.tokenizer.decode(pieces[a:b].tolist()) for a, b in pairwise(starts))
 
     def sentence_id(self, index: int) -> str:
         """What the treebank calls the sentence; without a `# sent_id`, the file's name and a number."""
@@ -129,6 +146,70 @@ class Split:
         if wrong := numbers[(numbers < 0) | (numbers >= len(self))].tolist():
             raise InputError(f"there is no sentence {wrong[0]} in {self.name}: it has sentences 0 to {len(self) - 1}.")
         return numbers
+
+
+class DependencySplit(Split):
+    """A split with dependency trees."""
+
+    arrays = DEPENDENCY_ARRAYS
+
+    def __init__(self, name: str, folder: Path, manifest: Manifest, tokenizer: Tokenizer) -> None:
+        super().__init__(name, folder, manifest, tokenizer)
+        self._relations: Sequence[str] = manifest["relations"]
+
+    def tree(self, index: int) -> DependencyTree:
+        """One sentence with its heads and relations."""
+        first, last = self._bounds("sentence_starts", index)
+        return DependencyTree(
+            self.words(index),
+            tuple(self._arrays["heads"][first:last].tolist()),
+            tuple(self._relations[relation] for relation in self._arrays["relations"][first:last].tolist()),
+        )
+
+    def _columns(
+        self,
+        sentences: NDArray[np.int64],
+        words: NDArray[np.int64],
+        word_offsets: NDArray[np.int64],
+        device: torch.device | str,
+    ) -> DependencyColumns:
+        return DependencyColumns(tensor(self._arrays["heads"][words], device))
+
+
+class PhraseSplit(Split):
+    """A split with phrase-structure trees."""
+
+    arrays = PHRASE_ARRAYS
+
+    def __init__(self, name: str, folder: Path, manifest: Manifest, tokenizer: Tokenizer) -> None:
+        super().__init__(name, folder, manifest, tokenizer)
+        self._labels: tuple[str, ...] = tuple(manifest["labels"])
+
+    def tree(self, index: int) -> ConstituencyTree:
+        """One sentence with its phrases; tags are not kept."""
+        first, last = self._bounds("node_starts", index)
+        names = ("node_label", "node_first", "node_last")
+        nodes = zip(*(self._arrays[name][first:last].tolist() for name in names), strict=True)
+        return ConstituencyTree(self.words(index), tuple(Node(self._labels[label], a, b) for label, a, b in nodes))
+
+    def _columns(
+        self,
+        sentences: NDArray[np.int64],
+        words: NDArray[np.int64],
+        word_offsets: NDArray[np.int64],
+        device: torch.device | str,
+    ) -> ConstituencyColumns:
+        nodes, node_offsets = gather(self._arrays["node_starts"], sentences)
+        before = np.repeat(word_offsets[:-1] - 1, np.diff(node_offsets))  # words are counted from 1 on disk
+        label, first, last = (
+            tensor(self._arrays[name][nodes] + shift, device)
+            for name, shift in (("node_label", 0), ("node_first", before), ("node_last", before))
+        )
+        return ConstituencyColumns(label, first, last, self._labels)
+
+
+KINDS: dict[str, TreeKind] = {kind.name: kind for kind in (DEPENDENCY, CONSTITUENCY)}
+SPLITS: dict[str, type[Split]] = {DEPENDENCY.name: DependencySplit, CONSTITUENCY.name: PhraseSplit}
 
 
 def gather(starts: NDArray[Any], which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

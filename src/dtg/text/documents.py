@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-
-from dtg.trees.tree import Source
+from typing import Protocol
 
 SENTENCE_ID = re.compile(r"#\s*sent_id\s*=\s*(\S.*?)\s*")
 NEW_DOCUMENT = re.compile(r"#\s*newdoc\b.*")
 DOCUMENT_PART = re.compile(r"(.+)[-_.:/#]s?\d+[a-z]?")  # GUM_academic_exposure-12 belongs to GUM_academic_exposure
 
 
-def sentence_id(source: Source) -> str:
+class Origin(Protocol):
+    """Where a tree was read from."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def sentence(self) -> int: ...
+
+    @property
+    def comments(self) -> tuple[str, ...]: ...
+
+
+def sentence_id(source: Origin) -> str:
     """The sentence's `# sent_id`; without one, the file's name and the sentence's number in it."""
     for comment in source.comments:
         if found := SENTENCE_ID.fullmatch(comment):
@@ -32,7 +44,7 @@ class DocumentBoundaries:
         self._is_marked = False  # this file has had a `# newdoc`
         self._part: str | None = None
 
-    def begins(self, source: Source, identifier: str) -> bool:
+    def begins(self, source: Origin, identifier: str) -> bool:
         """True if this sentence, the next in order, is the first of a document."""
         marked = any(NEW_DOCUMENT.fullmatch(comment) for comment in source.comments)
         found = DOCUMENT_PART.fullmatch(identifier)

@@ -9,9 +9,9 @@ from typing import Any
 
 from dtg.errors import CorpusError
 from dtg.io.hashing import file_hash, json_hash
-from dtg.io.json_files import FORMAT_VERSION
+from dtg.io.json_files import FORMAT_VERSION, MANIFEST
+from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY
 
-MANIFEST = "manifest.json"
 TOKENIZER = "tokenizer.model"
 AGAIN = "Prepare the corpus again into another folder, or remove this one first."
 
@@ -23,12 +23,21 @@ def describe_file(folder: Path, path: Path) -> dict[str, Any]:
     return {"file": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size, "sha256": file_hash(path)}
 
 
+def kind_of(manifest: Manifest) -> str:
+    """Which trees the corpus has, by the name of their kind."""
+    kind: str = manifest.get("trees", DEPENDENCY.name)
+    return kind
+
+
 def content_hash(manifest: Manifest) -> str:
     """One hash of all that a model can see; paths of the inputs and reports about them do not count."""
+    kind = kind_of(manifest)
+    # Dependencies, the only kind there was at first, are not named: corpora of them keep their hashes.
+    tables = {"relations": manifest["relations"]} if kind == DEPENDENCY.name else {kind: manifest["labels"]}
     content = {
         "format_version": manifest["format_version"],
         "tokenizer": manifest["tokenizer"]["sha256"],
-        "relations": manifest["relations"],
+        **tables,
         "splits": {
             name: {array: described["sha256"] for array, described in split["arrays"].items()}
             for name, split in manifest["splits"].items()
@@ -62,6 +71,8 @@ def read_manifest(folder: Path) -> Manifest:
         is_whole = False
     if not is_whole:
         raise CorpusError(f"{path} is damaged: it does not agree with its own hash. {AGAIN}")
+    if (kind := kind_of(manifest)) not in (DEPENDENCY.name, CONSTITUENCY.name):
+        raise CorpusError(f"{path} is of trees of the kind {kind!r}, which this dtg does not know. {AGAIN}")
     result: Manifest = manifest
     return result
 

@@ -20,19 +20,17 @@ from dtg.io.settings import changes
 from dtg.io.text_files import check_is_file
 from dtg.text.arrays import ARRAYS
 from dtg.text.corpus import Corpus
-from dtg.text.encoding import encode_split
+from dtg.text.encoding import TreeEncoder, encode_split, encoder_for
 from dtg.text.manifest import TOKENIZER, describe_file, read_manifest, write_manifest
 from dtg.text.tokenizer import Tokenizer
 from dtg.text.words import ENGLISH
-from dtg.trees import DependencyTree, SkippedSentence, TreebankReport, read_treebank
-from dtg.trees.conllu import Roots
-from dtg.trees.treebank import NonProjective
+from dtg.trees import SkippedSentence, TreebankReading, TreebankReport, TreeReading
 
 SPLITS = ("train", "dev", "test")
 DEFAULT_VOCABULARY = 8_192
 
 # Passes trees on, and may show how far it is: is given the trees, the report that grows with them and what is being done.
-ShowProgress = Callable[[Iterable[DependencyTree], TreebankReport, str], Iterator[DependencyTree]]
+ShowProgress = Callable[[Iterable[Any], TreebankReport, str], Iterator[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +62,13 @@ class PreparedCorpus:
     was_there: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TreebankReading:
-    """How treebanks are read: the policies of `read_treebank`."""
-
-    nonprojective: NonProjective = "lift"
-    roots: Roots = "error"
-    skip_invalid: bool = False
-
-
 def prepare_corpus(
     files: Mapping[str, Sequence[str | Path]],
     out: str | Path,
     *,
     vocabulary: int = DEFAULT_VOCABULARY,
     tokenizer: str | Path | None = None,
-    reading: TreebankReading | None = None,
+    reading: TreeReading | None = None,
     text: PlainText | None = None,
     language: str = ENGLISH,
     progress: ShowProgress | None = None,
@@ -87,22 +76,28 @@ def prepare_corpus(
     """Make a corpus of the files of each split, unless `out` has been made of the same files and options already.
 
     Args:
-        files: the treebanks of "train", "dev" and perhaps "test".
+        files: the treebanks of "train", "dev" and perhaps "test", all of the format that `reading` reads.
         out: the folder to write. It appears only when it is complete.
         vocabulary: how many subwords a tokenizer that is trained on the words of "train" has at most.
         tokenizer: a SentencePiece model to use instead.
-        reading: what happens to crossing arcs, several roots and invalid sentences.
-        text: plain text that is parsed and added to the treebanks.
+        reading: which trees the corpus gets, and what happens to those that cannot be taken as they are: a `TreebankReading`
+            for dependencies, projected to phrases if it says so, or a `BracketReading` for phrases in brackets.
+        text: plain text that is parsed and added to the treebanks; its trees are dependencies, which may be projected.
         language: whose rules split raw text into words as those of the corpus are: a language code, or "none".
         progress: is handed the trees as they are read, for instance to show how far it is.
     """
     reading, out = reading or TreebankReading(), Path(out)
+    if text and not isinstance(reading, TreebankReading):
+        raise InputError(
+            "plain text gets dependencies from a parser, and the treebanks are in brackets. Leave the text out, or prepare "
+            "dependencies and have them projected to phrases."
+        )
     inputs = describe_inputs(files, text)
     given = None if tokenizer is None else Tokenizer.load(tokenizer)
     options = {
         "vocabulary": vocabulary if given is None else None,
         "tokenizer": given.hash if given else None,
-        **asdict(reading),
+        **reading.options(),
         **(text.settings if text else {}),
         "language": None if language == ENGLISH else language,
     }
@@ -126,19 +121,18 @@ class Preparation:
         folder: Path,
         files: Mapping[str, Sequence[str | Path]],
         parsed: Mapping[str, ParsedText],
-        reading: TreebankReading,
+        reading: TreeReading,
         progress: ShowProgress,
     ) -> None:
         self.folder, self.files, self.parsed, self.reading, self.progress = folder, files, parsed, reading, progress
 
-    def trees(self, split: str, report: TreebankReport, what: str) -> Iterator[DependencyTree]:
+    def trees(self, split: str, report: TreebankReport, what: str) -> Iterator[Any]:
         """The trees of a split: first of its treebanks, then of its text. What of the text was left out is in the report."""
         files = list(self.files.get(split, ()))
         if split in self.parsed:
             files.append(self.parsed[split].treebank)
             report.skipped.extend(self.parsed[split].skipped)
-        trees = read_treebank(files, **asdict(self.reading), report=report)
-        return self.progress(trees, report, what)
+        return self.progress(self.reading.read(files, report), report, what)
 
     def trained(self, vocabulary: int) -> Tokenizer:
         """A tokenizer for the words of the training split."""
@@ -148,11 +142,13 @@ class Preparation:
     def write(self, tokenizer: Tokenizer, inputs: dict[str, Any], options: dict[str, Any]) -> None:
         """The tokenizer, the splits and the manifest."""
         tokenizer.save(self.folder / TOKENIZER)
-        relations: dict[str, int] = {}
-        splits = {split: self.write_split(split, tokenizer, relations, inputs[split]) for split in inputs}
+        kind = self.reading.kind
+        encoder = encoder_for(kind)
+        splits = {split: self.write_split(split, tokenizer, encoder, inputs[split]) for split in inputs}
         manifest = {
             "format_version": FORMAT_VERSION,
             "made_with": {package: version(package) for package in ("dtg", "sentencepiece")},
+            "trees": kind.name,
             "options": options,
             "tokenizer": {
                 **describe_file(self.folder, self.folder / TOKENIZER),
@@ -160,17 +156,17 @@ class Preparation:
                 "training": asdict(tokenizer.training) if tokenizer.training else None,
             },
             "splits": splits,
-            "relations": list(relations),
+            encoder.table_name: list(encoder.table),
         }
         write_manifest(self.folder, manifest)
 
     def write_split(
-        self, split: str, tokenizer: Tokenizer, relations: dict[str, int], inputs: list[dict[str, Any]]
+        self, split: str, tokenizer: Tokenizer, encoder: TreeEncoder, inputs: list[dict[str, Any]]
     ) -> dict[str, Any]:
         """Encode one split, and describe it."""
         folder, report = self.folder / split, TreebankReport()
         folder.mkdir()
-        encoded = encode_split(self.trees(split, report, f"encoding {split}"), folder, tokenizer, relations)
+        encoded = encode_split(self.trees(split, report, f"encoding {split}"), folder, tokenizer, encoder)
         if not report.sentences:
             reason = f" ({report.skipped[0].reason})" if report.skipped else ""
             raise InputError(
@@ -182,7 +178,7 @@ class Preparation:
             "counts": {**counts, "skipped": len(skipped), **asdict(encoded)},
             "skipped": skipped,
             "inputs": inputs,
-            "arrays": {name: describe_file(self.folder, folder / f"{name}.npy") for name in ARRAYS},
+            "arrays": {name: describe_file(self.folder, folder / f"{name}.npy") for name in (*ARRAYS, *encoder.arrays)},
         }
 
 

@@ -24,14 +24,15 @@ from torch import Tensor
 
 from dtg.errors import InputError, TooFarError
 from dtg.transitions.action import GEN, ROLES, Action, Argument, Operation, Role
-from dtg.transitions.batch import ActionBatch, BinaryColumns, SentenceBatch, expand
+from dtg.transitions.batch import ActionBatch, BinaryColumns, ConstituencyColumns, SentenceBatch, expand
 from dtg.transitions.lanes import Change, FeatureTable, LaneActions, LaneStates
+from dtg.transitions.phrases import PhraseCounts
 from dtg.transitions.rules import TEXT_GOES_ON, TEXT_IS_DONE, Clause, Derivations, Rules
 from dtg.transitions.state import State
 from dtg.transitions.system import TransitionSystem
 from dtg.transitions.table import FINISH, GENERATE
-from dtg.trees.binarization import BinaryTree
 from dtg.trees.kinds import BINARY, PartialBinaryTree, TreeKind
+from dtg.trees.phrases.binarization import BinaryTree
 
 ATTACH_LIMIT = 62
 ATTACH = Action(Operation.ATTACH)
@@ -84,6 +85,11 @@ class AttachLanes(LaneStates):
     @property
     def constituents(self) -> Tensor:
         return self.items - 1
+
+    @property
+    def stack_depth(self) -> Tensor:
+        """Constituents; the word that is to be attached is one of them, however many subwords it has."""
+        return self.items - 1 + self.pending * (2 - self.subwords)
 
     def change(self, actions: LaneActions) -> Change:
         attaches = actions.does[Operation.ATTACH]
@@ -224,13 +230,8 @@ class ShiftAttach(TransitionSystem):
 
     def derive(self, batch: SentenceBatch) -> ActionBatch:
         """Each subword is generated and attached: the last of a word to the word's others, and as the tree says."""
-        trees = batch.columns
-        if not isinstance(trees, BinaryColumns):
-            found = "none" if trees is None else type(trees).__name__
-            raise InputError(f"binary trees are needed to derive attachments; this batch has {found}.")
         device, attach = batch.device, self.table.first[Operation.ATTACH]
-        counts = batch.piece_counts
-        merges = torch.bincount(trees.last, minlength=batch.words) + counts - 1
+        merges = merges_of(batch)
         last_pieces = batch.piece_offsets[1:] - 1
         runs = torch.tensor([GENERATE, attach, FINISH], device=device).repeat(len(batch.pieces), 1)
         runs[last_pieces, 1] = attach + merges.clamp(max=self.attach_limit)
@@ -242,11 +243,7 @@ class ShiftAttach(TransitionSystem):
 
     def _check_limit(self, batch: SentenceBatch, merges: Tensor) -> None:
         """Raise for a sentence that needs more, its subwords counted too."""
-        total = batch.piece_counts - merges  # what each word adds to the stack
-        after = total.cumsum(0)
-        start = (after - total)[batch.word_offsets[:-1]][batch.sentence_of_word]
-        # A word's subwords stay on the stack until the last one, which is merged before it is put there.
-        on_stack = torch.maximum(after, after - total + batch.piece_counts - 1) - start
+        on_stack = held_constituents(batch, merges)
         if batch.words and int(on_stack.max()) > self.attach_limit:
             word = int(on_stack.argmax())
             raise TooFarError(
@@ -286,6 +283,31 @@ class ShiftAttach(TransitionSystem):
                     following[left] = following.get(left, 0) + count
             ways = following
         return ways.get(1, 0)
+
+
+def merges_of(batch: SentenceBatch) -> Tensor:
+    """(words,) with how many constituents each word's last subword is merged, the word's other subwords among them.
+
+    Phrases are binarised, right-factored; unary chains count once.
+    """
+    trees = batch.columns
+    if isinstance(trees, BinaryColumns):
+        found = torch.bincount(trees.last, minlength=batch.words)
+    elif isinstance(trees, ConstituencyColumns):
+        found = PhraseCounts.of(trees, batch.words).merges
+    else:
+        given = "none" if trees is None else type(trees).__name__
+        raise InputError(f"binary trees or phrases are needed to derive attachments; this batch has {given}.")
+    return found + batch.piece_counts - 1
+
+
+def held_constituents(batch: SentenceBatch, merges: Tensor) -> Tensor:
+    """(words,) how many constituents the stack holds at most, from each word's first subword until its last one is attached."""
+    total = batch.piece_counts - merges  # what each word adds to the stack
+    after = total.cumsum(0)
+    start = (after - total)[batch.word_offsets[:-1]][batch.sentence_of_word]
+    # A word's subwords stay on the stack until the last one, which is merged before it is put there.
+    return torch.maximum(after, after - total + batch.piece_counts - 1) - start
 
 
 def most_constituents(tree: BinaryTree) -> int:

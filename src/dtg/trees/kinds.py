@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from dtg.trees.binarization import BinaryTree
-from dtg.trees.brackets import read_brackets, write_brackets
-from dtg.trees.conllu import read_conllu, write_conllu
-from dtg.trees.constituency import ConstituencyTree
+from dtg.trees.conllu import format_conllu, read_conllu, write_conllu
 from dtg.trees.drawing import draw_phrases
+from dtg.trees.phrases.binarization import BinaryTree
+from dtg.trees.phrases.brackets import format_for_file, read_brackets, write_brackets
+from dtg.trees.phrases.constituency import ConstituencyTree
 from dtg.trees.svg import dependency_svg
 from dtg.trees.tree import DependencyTree
 
@@ -121,6 +121,13 @@ def read_binary(path: str | Path) -> Iterator[BinaryTree]:
 def write_binary(trees: Iterable[BinaryTree], path: str | Path) -> int:
     """Write binary trees in brackets, all labelled X, and return how many."""
     return write_brackets(map(ConstituencyTree.from_binary, trees), path)
+
+
+def format_tree(tree: Any) -> str:
+    """A tree as a file of its kind holds it: CoNLL-U, or a line of brackets."""
+    if isinstance(tree, DependencyTree):
+        return format_conllu(tree)
+    return format_for_file(ConstituencyTree.from_binary(tree) if isinstance(tree, BinaryTree) else tree) + "\n"
 
 
 DEPENDENCY = TreeKind("dependency", DependencyTree, read_conllu, write_conllu)

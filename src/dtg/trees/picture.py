@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dtg.io.pictures import INK, STYLES, picture
 from dtg.trees.drawing import arc_columns
-from dtg.trees.nodes import Child, Node, children_of
+from dtg.trees.phrases.nodes import Child, Node, children_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

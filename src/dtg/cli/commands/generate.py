@@ -12,6 +12,7 @@ from dtg.cli.options import BEAM, BeamOption, DeviceOption, DrawOption, ModelOpt
 from dtg.cli.trees import ON_TERMINAL, check_draw, draw_files
 from dtg.errors import InputError
 from dtg.io.atomic import replacing
+from dtg.io.messages import pluralize
 
 if TYPE_CHECKING:
     from dtg.search.generation import GeneratedSentence
@@ -40,7 +41,9 @@ def generate(
     beam: BeamOption = BEAM,
     device: DeviceOption = "auto",
 ) -> None:
-    """Sentences that a model makes up, each with its tree, as CoNLL-U; models without trees give plain text.
+    """Sentences that a model makes up, each with its tree: as CoNLL-U, or a line of brackets where trees are phrases.
+
+    Models without trees give plain text.
 
     dtg generate --model run/best --count 5 --temperature 0.8
 
@@ -67,11 +70,14 @@ def generate(
         seed=seed,
         beam=beam,
     )
+    cut = 0
     if out is None:
         for sentence in sentences:
+            cut += not sentence.complete
             typer.echo(written(sentence, draw=bool(draw)), nl=False)
             if sentence.tree is not None:
                 draw_files(sentence.tree, draw or [])
+        tell_cut(cut, max_words)
         return
     with (
         ProgressBar(count) as progress,
@@ -79,14 +85,22 @@ def generate(
         temporary.open("w", encoding="utf-8") as file,
     ):
         for number, sentence in enumerate(sentences, start=1):
+            cut += not sentence.complete
             file.write(written(sentence, draw=False))
             progress.bar.update(progress.task, completed=number, description=f"sentence {number:,} of {count:,}")
+    tell_cut(cut, max_words)
+
+
+def tell_cut(cut: int, max_words: int) -> None:
+    """Say how many sentences did not end by themselves."""
+    if cut:
+        typer.echo(f"dtg: {pluralize(cut, 'sentence')} reached the limit of {max_words} words.", err=True)
 
 
 def written(sentence: GeneratedSentence, *, draw: bool) -> str:
     """A sentence as text, with what is known of it."""
     from dtg.trees import DependencyTree
-    from dtg.trees.conllu import format_conllu
+    from dtg.trees.kinds import format_tree
 
     if sentence.tree is None:
         return " ".join(sentence.words) + "\n"
@@ -95,5 +109,6 @@ def written(sentence: GeneratedSentence, *, draw: bool) -> str:
     comments = [f"# text = {' '.join(sentence.words)}", f"# log_probability = {sentence.log_probability:.6f}"]
     if not sentence.complete:
         comments.append("# the limit of words was reached")
-    assert isinstance(sentence.tree, DependencyTree)
-    return "\n".join(chain(comments, [format_conllu(sentence.tree)]))
+    if not isinstance(sentence.tree, DependencyTree):  # brackets have no place for comments
+        return format_tree(sentence.tree)
+    return "\n".join(chain(comments, [format_tree(sentence.tree)]))

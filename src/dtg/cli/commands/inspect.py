@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -12,17 +14,27 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dtg.cli.options import JsonOption, NonProjectiveOption, RootsOption
+from dtg.cli.options import JsonOption, NonProjectiveOption, ProjectOption, RootsOption
 from dtg.errors import InputError
 from dtg.io.pictures import check_picture_path
-from dtg.trees import DependencyTree, TreebankReport, projectivize, read_conllu
-from dtg.trees.conllu import Roots
+from dtg.trees import (
+    BracketReading,
+    ConstituencyTree,
+    DependencyTree,
+    TreebankReading,
+    TreebankReport,
+    projectivize,
+    read_conllu,
+)
+from dtg.trees.kinds import DEPENDENCY
 from dtg.trees.treebank import NonProjective
 
 if TYPE_CHECKING:
     from dtg.families import ArcRepresentation
     from dtg.families.reading import Reading
+    from dtg.families.rows import Row
 
+ReadTree = DependencyTree | ConstituencyTree
 STYLES = {"STACK": "blue", "COMPOSE": "dark_orange", "POPSTACK": "cyan", "LINEAR": "blue"}
 
 
@@ -32,10 +44,22 @@ def inspect(
     conllu: Annotated[
         Path | None, typer.Option(help="Take a sentence from this treebank (.conllu, .conll, .gz).")
     ] = None,
+    brackets: Annotated[
+        str | None,
+        typer.Option(
+            help='A tree of phrases, "(S (NP The dog) (VP barks))", or a file of them (.ptb, .mrg, .brackets, .gz).',
+            metavar="TREE|FILE",
+        ),
+    ] = None,
     sentence: Annotated[int, typer.Option(min=1, help="Which sentence of the treebank, counted from 1.")] = 1,
     family: Annotated[
-        str, typer.Option(help="dtg, dtg-eager, dtg-swift, txl-trans (actions) or txl-tokens (words).")
-    ] = "dtg",
+        str | None,
+        typer.Option(
+            help="dtg, dtg-eager, dtg-swift, txl-trans (actions) or txl-tokens (words); tg, plm, plm-mask or pushdown for "
+            "phrases. [default: dtg, or tg for phrases]",
+        ),
+    ] = None,
+    project: ProjectOption = None,
     arc_representation: Annotated[
         str, typer.Option(help="What arc rows read: word+arc, arc, or word (the head).")
     ] = "word+arc",
@@ -57,16 +81,28 @@ def inspect(
         dtg inspect "There is a difference" --heads "2 0 4 2"
 
         dtg inspect --conllu en_ewt-ud-dev.conllu --sentence 7 --family dtg-eager --draw mask.svg
+
+        dtg inspect --brackets "(S (NP The dog) (VP barks))" --family plm-mask --draw mask.svg
+
+    In the table, what a row attends to has a line for each view, where a family has several.
     """
-    if conllu is None:
+    tree: ReadTree
+    if brackets is not None:
+        if text is not None or heads is not None or conllu is not None or project is not None:
+            raise InputError("--brackets takes the place of a sentence, --heads, --conllu and --project.")
+        tree, pieces = of_brackets(brackets, sentence, split_at)
+    elif conllu is None:
         tree, pieces = typed(text, heads, split_at)
     elif text is not None or heads is not None or split_at is not None:
         raise InputError("--conllu FILE takes the place of a sentence, --heads and --split-at; give one or the other.")
     else:
-        tree, pieces = numbered(conllu, sentence, roots), None
+        tree, pieces = numbered(conllu, sentence, TreebankReading(roots=roots, skip_invalid=True)), None
     for path in draw or []:
         check_picture_path(path)
-    reading = read(lifted(tree, nonprojective), pieces, family, arc_representation)
+    if isinstance(tree, DependencyTree):
+        tree = lifted(tree, nonprojective)
+        tree = tree if project is None else ConstituencyTree.from_dependencies(tree, project)
+    reading = read(tree, pieces, family, arc_representation)
     if as_json:
         typer.echo(json.dumps(reading.as_dict(), ensure_ascii=False))
     else:
@@ -91,19 +127,44 @@ def typed(text: str | None, heads: str | None, split_at: str | None) -> tuple[De
         raise InputError(
             f"--heads has {wrong[0]!r}; whole numbers are expected, one for each word, 0 for the root word."
         )
+    pieces = pieces_of(text.split(), split_at)
+    words = text.split() if pieces is None else ["".join(word) for word in pieces]
+    return DependencyTree(tuple(words), tuple(map(int, numbers))), pieces
+
+
+def of_brackets(brackets: str, sentence: int, split_at: str | None) -> tuple[ConstituencyTree, list[list[str]] | None]:
+    """The tree that is written in brackets, or one of a file."""
+    from dtg.trees.phrases.brackets import parse_brackets
+
+    if not brackets.lstrip().startswith("("):
+        if split_at is not None:
+            raise InputError("--split-at is about a tree on the command line, not about one of a file.")
+        found = numbered(Path(brackets), sentence, BracketReading(skip_invalid=True))
+        assert isinstance(found, ConstituencyTree)
+        return found, None
+    tree = parse_brackets(brackets)
+    pieces = pieces_of(tree.words, split_at)
+    return tree if pieces is None else replace(tree, words=tuple("".join(word) for word in pieces)), pieces
+
+
+def pieces_of(words: Sequence[str], split_at: str | None) -> list[list[str]] | None:
+    """The subwords of each word, if they were marked."""
     if split_at is None:
-        return DependencyTree(tuple(text.split()), tuple(map(int, numbers))), None
+        return None
     if not split_at or split_at.isspace():
         raise InputError("--split-at needs a mark that can stand between the pieces of a word, such as |.")
-    pieces = [[piece for piece in word.split(split_at) if piece] for word in text.split()]
-    tree = DependencyTree(tuple("".join(word) for word in pieces), tuple(map(int, numbers)))
-    return tree, pieces
+    return [[piece for piece in word.split(split_at) if piece] for word in words]
 
 
-def numbered(path: Path, number: int, roots: Roots) -> DependencyTree:
+def numbered(path: Path, number: int, reading: TreebankReading | BracketReading) -> ReadTree:
     """One sentence of a treebank, by its place in the file; others may be invalid, this one must not be."""
     report = TreebankReport()
-    for tree in read_conllu(path, roots=roots, skip_invalid=True, report=report):
+    found: Iterator[ReadTree]
+    if isinstance(reading, BracketReading):
+        found = reading.read([path], report)
+    else:  # as it stands: a tree with crossing arcs is to be told about
+        found = read_conllu(path, roots=reading.roots, skip_invalid=True, report=report)
+    for tree in found:
         assert tree.source is not None
         if tree.source.sentence == number:
             return tree
@@ -128,11 +189,22 @@ def lifted(tree: DependencyTree, choice: NonProjective) -> DependencyTree:
     return projective.tree
 
 
-def read(tree: DependencyTree, pieces: list[list[str]] | None, family: str, arc_representation: str) -> Reading:
+def read(tree: ReadTree, pieces: list[list[str]] | None, family: str | None, arc_representation: str) -> Reading:
     """Ask the family. Imported here, so that a mistake above is answered at once and `--help` is quick."""
     from dtg import families
+    from dtg.trees.reading import as_kind
 
-    return families.get(family, arc_representation=cast("ArcRepresentation", arc_representation)).read(tree, pieces)
+    labels = tree.labels if isinstance(tree, ConstituencyTree) else None
+    name = family or ("dtg" if labels is None else "tg")
+    found = families.get(name, arc_representation=cast("ArcRepresentation", arc_representation), labels=labels)
+    kind = found.system.kind
+    if kind is not None and kind is not DEPENDENCY and labels is None:
+        raise InputError(
+            f"{name} reads phrases. Give a tree in brackets with --brackets, or have dependencies projected (--project head)."
+        )
+    if kind is DEPENDENCY and labels is not None:
+        raise InputError(f"{name} reads dependencies, and these are phrases. Choose tg, plm, plm-mask or pushdown.")
+    return found.read(as_kind(tree, kind), pieces)
 
 
 def show(reading: Reading, ascii_only: bool) -> None:
@@ -145,16 +217,30 @@ def show(reading: Reading, ascii_only: bool) -> None:
     table.add_column("Attends to", overflow="fold")
     table.add_column("Relative", overflow="fold")
     table.add_column("Prediction")
+    several = bool(reading.rows[0].views)
     for row in reading.rows:
         table.add_row(
             str(row.index),
             Text(" + ".join(row.reads)),
             Text(row.kind, style=STYLES[row.kind]),
-            " ".join(map(str, row.attends)),
-            " ".join(map(str, row.relative)),
+            Text(seen(row, "attends", several)),
+            Text(seen(row, "relative", several)),
             Text(row.predicts or "-"),
         )
     console = Console()
     if not console.is_terminal:
         console.width = 10_000  # a file or pipe has no right margin
     console.print(table)
+
+
+def seen(row: Row, what: str, several: bool) -> str:
+    """What a row attends to, or where that is; a line for each view, where there are several, and for its depths."""
+    if not several:
+        return " ".join(map(str, getattr(row, what)))
+    lines = list[str]()
+    for view in row.views:
+        name = f"{view.name}: " if what == "attends" else ""
+        lines.append(name + " ".join(map(str, getattr(view, what))))
+        if view.channel is not None:
+            lines.append("depths" if what == "attends" else " ".join(map(str, view.channel)))
+    return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,23 +13,39 @@ from dtg.cli.commands.train_parser import HELD_OUT
 from dtg.cli.interrupts import interruptible
 from dtg.cli.options import (
     DeviceOption,
+    FunctionsOption,
     LanguageOption,
     NonProjectiveOption,
     ParagraphsOption,
     ParserOption,
+    ProjectOption,
     RootsOption,
     SkipInvalidOption,
+    TagsOption,
     TokenizedOption,
+    TracesOption,
+    TreeFormatOption,
+    UnaryOption,
 )
+from dtg.cli.reading import ReadingOptions
 from dtg.cli.training import language_of
 from dtg.errors import InputError
 from dtg.trees import SkippedSentence
+from dtg.trees.report import BracketCounts
 
 if TYPE_CHECKING:
     from dtg.text import Corpus
 
 SEVERAL = ("--train", "--dev", "--test", "--text")
-SOME = "treebanks (.conllu, .conll, .gz) or text (.txt, .txt.gz)"
+SOME = "treebanks (.conllu, .conll, .ptb, .mrg, .brackets) or text (.txt); also .gz"
+
+
+# A limit of phrase-structure systems, the count of what a corpus needs, and what it limits.
+PHRASE_LIMITS = (
+    ("max_open", "most_open", "more open phrases"),
+    ("max_chain", "longest_chain", "more phrases that begin at one word"),
+    ("attach_limit", "most_constituents", "more constituents on Pushdown's stack"),
+)
 
 
 class SeveralFiles(TyperCommand):
@@ -82,8 +99,14 @@ def prepare(
     tokenizer: Annotated[
         Path | None, typer.Option(help="Use this SentencePiece model instead of training one.", metavar="FILE.model")
     ] = None,
+    trees: TreeFormatOption = "auto",
+    project: ProjectOption = None,
     nonprojective: NonProjectiveOption = "lift",
     roots: RootsOption = "error",
+    unary: UnaryOption = None,
+    functions: FunctionsOption = None,
+    traces: TracesOption = None,
+    tags: TagsOption = None,
     skip_invalid: SkipInvalidOption = False,
     device: DeviceOption = "auto",
 ) -> None:
@@ -93,6 +116,12 @@ def prepare(
 
     dtg prepare --text corpus.txt --dev en_ewt-ud-dev.conllu --out corpus
 
+    dtg prepare --train wsj.mrg --dev wsj-dev.mrg --out wsj
+
+    dtg prepare --train en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --project head --out ewt-phrases
+
+    The last two make corpora of phrases, for tg, plm, plm-mask and pushdown; the others are of dependencies.
+
     Text has a sentence on each line, and an empty line after each document. It gets its trees from the parser; they are
     kept in DIR.parsed. Run again on the same files with the same options, the command resumes where it was interrupted,
     or finds its work done. docs/text.md describes the folder.
@@ -101,15 +130,26 @@ def prepare(
     from dtg.cli.progress import with_progress
     from dtg.cli.training_text import TextParsing, check_text, is_text
     from dtg.tables.plain_text import LONGEST, TextReading
-    from dtg.text import TreebankReading, prepare_corpus
+    from dtg.text import prepare_corpus
 
     check_text(text or [])
     given = {"train": train or [], "dev": dev or [], "test": test or []}
-    treebanks = {split: [path for path in files if not is_text(path)] for split, files in given.items()}
-    texts = {split: [path for path in files if is_text(path)] for split, files in given.items()}
+    # With --trees brackets, .txt files are treebanks too.
+    texts = {split: [path for path in files if is_text(path) and trees != "brackets"] for split, files in given.items()}
+    treebanks = {split: [path for path in files if path not in texts[split]] for split, files in given.items()}
     texts["train"] += text or []
     texts = {split: files for split, files in texts.items() if files}
-    reading = TreebankReading(nonprojective, roots, skip_invalid)
+    reading = ReadingOptions(
+        trees=trees,
+        skip_invalid=skip_invalid,
+        nonprojective=nonprojective,
+        roots=roots,
+        project=project,
+        unary=unary,
+        functions=functions,
+        traces=traces,
+        tags=tags,
+    ).reading([path for files in treebanks.values() for path in files])
     if not texts and (parser is not None or (tokenized, paragraphs, longest) != (False, False, LONGEST)):
         raise InputError("--parser, --tokenized, --paragraphs and --longest are about text, and none is given.")
     spoken = language_of(language, treebanks["train"])
@@ -144,6 +184,8 @@ def show(corpus: Corpus) -> None:
         for change in changes(counts):
             typer.echo(f"dtg: {name}: {change}.", err=True)
         list_skipped([SkippedSentence(**left_out) for left_out in split["skipped"]], f"{corpus.folder}/manifest.json")
+    if corpus.labels:
+        typer.echo(f"labels {len(corpus.labels):,}: {' '.join(corpus.labels)}")
     typer.echo(f"pieces {corpus.tokenizer.size:,} in {corpus.folder / corpus.manifest['tokenizer']['file']}")
     for note in tokenizer_notes(corpus):
         typer.echo(f"dtg: tokenizer: {note}.", err=True)
@@ -154,11 +196,27 @@ def changes(counts: dict[str, int]) -> list[str]:
     told = {
         f"lifted {counts['lifted_arcs']:,} crossing arcs in {counts['lifted_sentences']:,} sentences": "lifted_arcs",
         f"attached {counts['reattached_roots']:,} further roots to the first": "reattached_roots",
-        f"{counts['beyond_arc_swift_limit']:,} sentences have arcs farther than arc-swift's limit of "
-        f"{counts['arc_swift_limit']}": "beyond_arc_swift_limit",
-        f"left out {counts['skipped']:,} sentences": "skipped",
     }
-    return [line for line, name in told.items() if counts[name]]
+    if "arc_swift_limit" in counts:
+        told[
+            f"{counts['beyond_arc_swift_limit']:,} sentences have arcs farther than arc-swift's limit of "
+            f"{counts['arc_swift_limit']}"
+        ] = "beyond_arc_swift_limit"
+    else:
+        told |= {
+            f"{counts[f'beyond_{limit}']:,} sentences have {what} than the usual {limit} of {counts[limit]}: up to "
+            f"{counts[most]}; dtg train raises it": f"beyond_{limit}"
+            for limit, most, what in PHRASE_LIMITS
+        }
+    told[f"left out {counts['skipped']:,} sentences"] = "skipped"
+    lines = [line for line, name in told.items() if counts[name]]
+    return bracket_changes(counts) + lines
+
+
+def bracket_changes(counts: dict[str, int]) -> list[str]:
+    """What happened to trees in brackets; nothing, if there were none."""
+    names = [one.name for one in fields(BracketCounts)]
+    return BracketCounts(**{name: counts[name] for name in names}).lines() if "untagged" in counts else []
 
 
 def tokenizer_notes(corpus: Corpus) -> list[str]:

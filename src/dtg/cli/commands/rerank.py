@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dtg import pretrained
 from dtg.cli.commands.parse import SourceArgument
@@ -14,6 +14,7 @@ from dtg.cli.options import (
     LimitOption,
     ModelOption,
     OverwriteOption,
+    ProjectOption,
     ProposalOption,
     ResumeOption,
     SeedOption,
@@ -23,6 +24,9 @@ from dtg.cli.options import (
     WeightOption,
 )
 from dtg.cli.tables import Destination, Work, write_trees
+from dtg.errors import InputError
+from dtg.trees.kinds import DEPENDENCY
+from dtg.trees.reading import is_bracket_file
 
 if TYPE_CHECKING:
     from dtg.scoring.reranking import Reranking
@@ -39,6 +43,7 @@ def rerank(
     source: SourceArgument,
     model: ModelOption = None,
     parser: ProposalOption = None,
+    project: ProjectOption = None,
     trees: TreesOption = 300,
     weight: WeightOption = 0.0,
     seed: SeedOption = 0,
@@ -49,9 +54,11 @@ def rerank(
     overwrite: OverwriteOption = False,
     device: DeviceOption = "auto",
 ) -> None:
-    """Draw trees from a parser, score each with a language model, and write the best as CoNLL-U.
+    """Draw trees from a parser or a file, score each with a language model, and write the best: CoNLL-U, or brackets.
 
     dtg rerank corpus.txt --model runs/dtg/best --out trees.conllu
+
+    dtg rerank sentences.txt --tokenized --model runs/tg/best --parser nbest.ptb --out trees.ptb
 
     Comments give log p(words, tree), the sum over all trees drawn, the tree's share of it, and its rank by the parser.
     """
@@ -64,16 +71,28 @@ def rerank(
     [loaded] = load_models(None if model is None else [model], device)
     check_has_trees(loaded.model)
     name = parser or pretrained.PARSER
-    proposal = open_proposal(name, device)
+    if loaded.model.family.system.kind is not DEPENDENCY and project is None and not is_bracket_file(name):
+        raise InputError(
+            f"{loaded.name} is a model of phrases, and {name} gives dependencies. Pass --project with the labels that the"
+            " model was trained with, or --parser with a file of trees in brackets."
+        )
+    proposal = open_proposal(name, device, project)
 
     def rankings(items: Iterable[Item[UnparsedSentence]]) -> Iterator[Reranking]:
         return (loaded.model.rerank(item.content.words, proposal, trees, seed=seed) for item in items)
 
     def rows(item: Item[UnparsedSentence], found: Reranking) -> list[Row]:
-        return [(reranked_conllu(item.content, found, weight),)]
+        return [(reranked_text(item.content, found, weight),)]
 
     def sidecar() -> Sidecar:
-        options = {"trees": trees, "seed": seed, "weight": weight, "tokenized": tokenized, "limit": limit}
+        options: dict[str, Any] = {
+            "trees": trees,
+            "seed": seed,
+            "weight": weight,
+            "tokenized": tokenized,
+            "limit": limit,
+        }
+        options |= {} if project is None else {"project": project}
         hashes = {"model_sha256": loaded.sha256, "proposal": proposal_identity(name)}
         settings = {**options, **hashes, "device": str(loaded.model.device)}
         return provenance("rerank", settings, {"model": str(loaded.folder), "proposal": name, "input": given.name})
@@ -83,11 +102,14 @@ def rerank(
     show_repairs(proposal)
 
 
-def reranked_conllu(given: UnparsedSentence, found: Reranking, weight: float) -> str:
-    """The best tree as CoNLL-U, with what is known about it; log-probabilities are in nats."""
+def reranked_text(given: UnparsedSentence, found: Reranking, weight: float) -> str:
+    """The best tree as CoNLL-U, with what is known about it, or in brackets; log-probabilities are in nats."""
     from dtg.trees import DependencyTree, format_conllu
+    from dtg.trees.kinds import format_tree
 
     best = found.best(weight)
+    if not isinstance(best.tree, DependencyTree):  # brackets have no place for comments
+        return format_tree(best.tree)
     known = {
         "log_joint": f"{best.log_probability:.6f}",
         "log_bound": f"{found.lower_bound:.6f}",
@@ -98,5 +120,4 @@ def reranked_conllu(given: UnparsedSentence, found: Reranking, weight: float) ->
     }
     kept = [comment for comment in given.source.comments if not OURS.match(comment)]
     added = [f"# {name} = {value}" for name, value in known.items() if value is not None]
-    assert isinstance(best.tree, DependencyTree)
     return format_conllu(replace(best.tree, source=replace(given.source, comments=(*kept, *added))))

@@ -16,28 +16,34 @@ from dtg.cli.options import (
     BeamOption,
     DeviceOption,
     FormatOption,
+    FunctionsOption,
     LimitOption,
     ModelOption,
     NonProjectiveOption,
     OutOption,
     OverwriteOption,
+    ProjectOption,
     ResumeOption,
     RootsOption,
     SkipInvalidOption,
+    TagsOption,
     TokenizedOption,
+    TracesOption,
+    UnaryOption,
     WordBeamOption,
 )
+from dtg.cli.reading import ReadingOptions
 from dtg.cli.tables import Content, Destination, Result, Search, Work, write_table
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
 from dtg.tables.columns import UNITS, Base
-from dtg.trees import DependencyTree, TreebankReport, read_treebank
+from dtg.trees import TreebankReport
 
 if TYPE_CHECKING:
     from dtg.cli.loading import NamedModel
     from dtg.scoring.surprisal import SentenceSurprisal
     from dtg.tables.columns import Row
-    from dtg.tables.items import Item, Lines
+    from dtg.tables.items import Item, Lines, ReadTree
     from dtg.tables.sidecar import Sidecar
     from dtg.text.sentence import Sentence
 
@@ -46,6 +52,9 @@ TREES = 256  # scored at a time
 
 def score(
     conllu: Annotated[Path | None, typer.Option(help="Trees to score (.conllu, .conll, .gz).", metavar="FILE")] = None,
+    brackets: Annotated[
+        Path | None, typer.Option(help="Phrases to score, in Penn brackets (.ptb, .mrg, .gz, .xz).", metavar="FILE")
+    ] = None,
     text: Annotated[
         str | None, typer.Option(help="Sentences to score, one on each line; - reads stdin.", metavar="FILE")
     ] = None,
@@ -56,8 +65,13 @@ def score(
     format: FormatOption = None,
     base: BaseOption = "2",
     tokenized: TokenizedOption = False,
+    project: ProjectOption = None,
     nonprojective: NonProjectiveOption = "lift",
     roots: RootsOption = "error",
+    unary: UnaryOption = None,
+    functions: FunctionsOption = None,
+    traces: TracesOption = None,
+    tags: TagsOption = None,
     skip_invalid: SkipInvalidOption = False,
     limit: LimitOption = None,
     resume: ResumeOption = False,
@@ -68,13 +82,19 @@ def score(
 
     dtg score --conllu en_ewt-ud-dev.conllu --model run/best
 
+    dtg score --brackets wsj-dev.mrg --model run-tg/best
+
     dtg score --text sentences.txt --model run/best --out scores.csv
+
+    --project head scores dependencies by a model of phrases that was trained on them.
 
     That of a sentence sums over the trees that a beam search finds: a lower bound, and exact for models without trees.
     """
-    if (conllu is None) == (text is None):
-        raise InputError("give trees with --conllu FILE or sentences with --text FILE, and not both.")
-    if conllu is not None and tokenized:
+    if sum(given is not None for given in (conllu, brackets, text)) != 1:
+        raise InputError(
+            "give trees with --conllu FILE or --brackets FILE, or sentences with --text FILE, and not both."
+        )
+    if text is None and tokenized:
         raise InputError("--tokenized is about plain text; the words of --conllu FILE are split already.")
     to = Destination.of(out, format, resume=resume, overwrite=overwrite)
     from dtg.cli.loading import load_models
@@ -82,12 +102,24 @@ def score(
     from dtg.cli.sentences import lines_of, tell_empty
 
     names = None if model is None else [model]
-    if conllu is not None:
+    treebank = conllu or brackets
+    if treebank is not None:
         report = TreebankReport()
-        reading: dict[str, Any] = {"nonprojective": nonprojective, "roots": roots, "skip_invalid": skip_invalid}
-        trees = read_treebank([conllu], **reading, report=report)
+        reading = ReadingOptions(
+            trees="conllu" if brackets is None else "brackets",
+            skip_invalid=skip_invalid,
+            nonprojective=nonprojective,
+            roots=roots,
+            project=project,
+            unary=unary,
+            functions=functions,
+            traces=traces,
+            tags=tags,
+        ).reading([treebank])
+        options = {name: value for name, value in reading.options().items() if (name, value) != ("project", None)}
         scores = Scores(load_models(names, device)[0], base, limit)
-        scores.write(scores.of_trees(trees), to, "score --conllu", reading, str(conllu))
+        command = "score --conllu" if brackets is None else "score --brackets"
+        scores.write(scores.of_trees(reading.read([treebank], report)), to, command, options, str(treebank))
         show_changes(report)
     elif text is not None:
         lines, search = lines_of(text), Search(beam, word_beam, tokenized)
@@ -104,15 +136,18 @@ class Scores:
     base: Base
     limit: int | None
 
-    def of_trees(self, trees: Iterable[DependencyTree]) -> Work[DependencyTree, float]:
+    def of_trees(self, trees: Iterable[ReadTree]) -> Work[ReadTree, float]:
         """log p(words, tree) of each tree."""
         from dtg.scoring.columns import TREE_COLUMNS, tree_row
         from dtg.tables.items import tree_items
+        from dtg.trees.reading import as_kind
 
-        def compute(items: Iterable[Item[DependencyTree]]) -> list[float]:
-            return self.model.model.score([item.content for item in items])
+        kind = self.model.model.family.system.kind
 
-        def rows(item: Item[DependencyTree], log_probability: float) -> list[Row]:
+        def compute(items: Iterable[Item[ReadTree]]) -> list[float]:
+            return self.model.model.score([as_kind(item.content, kind) for item in items])
+
+        def rows(item: Item[ReadTree], log_probability: float) -> list[Row]:
             return [tree_row(item.content, item.sentence_id, log_probability, self.base)]
 
         return Work(tree_items(islice(trees, self.limit)), None, compute, rows, TREE_COLUMNS, TREES)

@@ -38,12 +38,13 @@ from dtg.scoring.tree_scores import score_reachable
 from dtg.search.options import BeamOptions
 from dtg.tables.columns import Column
 from dtg.tables.items import Lines as TextLines
-from dtg.tables.items import sentence_of
+from dtg.tables.items import ReadTree, sentence_of
 from dtg.text.documents import sentence_id
-from dtg.trees import DependencyTree, TreebankReport, projectivize, read_conllu
+from dtg.trees import BracketReading, ConstituencyTree, DependencyTree, TreebankReport, projectivize, read_conllu
 from dtg.trees.conllu import Roots
+from dtg.trees.phrases.projection import PhraseLabels
+from dtg.trees.reading import TreeFormat, as_kind, is_bracket_file, is_conllu_file
 
-TREEBANK = (".conllu", ".conll")
 GROUP = 8  # sentences computed together, and computed again after an interruption, where trees are drawn for them
 GROUP_IN_ONE_PASS = 128  # by a model without trees
 
@@ -55,7 +56,7 @@ class MeasuredSentence:
     sentence_id: int
     words: tuple[str, ...]
     sent_id: str | None = None
-    tree: DependencyTree | None = None
+    tree: ReadTree | None = None
     lifted_arcs: int = 0
 
     @property
@@ -111,22 +112,29 @@ class Perplexity(Task):
         tokenized: bool = False,
         roots: Roots = "error",
         skip_invalid: bool = False,
+        project: PhraseLabels | None = None,
+        trees_in: TreeFormat = "auto",
         **how: Any,
     ) -> Self:
         """Sentences of a file.
 
         Args:
-            source: a treebank (.conllu, .conll, .gz), or any other file with one sentence per line.
+            source: a treebank (.conllu, .conll, .ptb, .mrg, .brackets, .gz), or any other file with one sentence per line.
             by: kinds of probability: "joint", "proposal", "estimate", "beam"; all that can be had by default.
             limit, sample, seed: the first sentences, or some at random.
             tokenized: whether the words of a text are what is between spaces.
             roots, skip_invalid: what happens to trees of several roots, and to what cannot be read (see `read_conllu`).
+            project: labels of the phrases that dependencies become, for models of phrases; None leaves them as they are.
+            trees_in: the format of a treebank; "auto" is by its name.
             **how: how log p is found: `beam`, `word_beam`, `proposal`, `trees`, `device` (see `Probability.of`).
         """
         report = lines = None
-        if isinstance(source, Path) and Path(source.name.removesuffix(".gz")).suffix.lower() in TREEBANK:
+        if isinstance(source, Path) and (trees_in == "brackets" or is_bracket_file(source)):
             report = TreebankReport()
-            every = from_treebank(read_conllu(source, roots=roots, skip_invalid=skip_invalid, report=report))
+            every = from_brackets(BracketReading(skip_invalid=skip_invalid).read([source], report))
+        elif isinstance(source, Path) and (trees_in == "conllu" or is_conllu_file(source)):
+            report = TreebankReport()
+            every = from_treebank(read_conllu(source, roots=roots, skip_invalid=skip_invalid, report=report), project)
         else:
             lines = source if isinstance(source, TextLines) else TextLines.of_file(source)
             every = from_lines(lines, tokenized=tokenized)
@@ -134,7 +142,7 @@ class Perplexity(Task):
         data = str(source) if lines is None else lines.name
         if not sentences:
             raise InputError(f"{data} has no sentences.")
-        found = Probability.of(by, seed=seed, has_gold=lines is None, **how)
+        found = Probability.of(by, seed=seed, has_gold=lines is None, project=project, **how)
         return cls(data, sentences, found, limit, sample, seed, report=report, lines=lines)
 
     @property
@@ -143,7 +151,7 @@ class Perplexity(Task):
 
     @cached_property
     def data_sha256(self) -> str:
-        return content_hash([[one.sentence_id, one.words, one.tree and one.tree.heads] for one in self.sentences])
+        return content_hash([[one.sentence_id, one.words, structure(one.tree)] for one in self.sentences])
 
     def for_model(self, model: LanguageModel) -> Self:
         how = self.how.for_model(model, self.sentences[0].words)
@@ -165,6 +173,7 @@ class Perplexity(Task):
         )
         settings |= {"seed": self.seed} if self.sample or how.proposal else {}
         settings["by"] = list(how.by)
+        settings |= {"project": how.project} if how.project else {}
         settings |= {"trees": how.trees, "proposal": how.proposal.sha256} if how.proposal else {}
         settings |= {"beam": how.beam.beam, "word_beam": how.beam.words_kept} if "beam" in how.by else {}
         return {**settings, "constrained": self.constrained, "group": self.group}
@@ -246,13 +255,26 @@ class Perplexity(Task):
         return [Lines(content["notes"][-len(content["compared"]["differences"]) :])]
 
 
-def from_treebank(trees: Iterable[DependencyTree]) -> Iterator[MeasuredSentence]:
-    """Trees from a file, crossing arcs lifted."""
+def structure(tree: ReadTree | None) -> object:
+    """What tells trees apart, as JSON can hold it."""
+    return tree.heads if isinstance(tree, DependencyTree) else None if tree is None else tree.key
+
+
+def from_treebank(trees: Iterable[DependencyTree], project: PhraseLabels | None) -> Iterator[MeasuredSentence]:
+    """Trees from a file, crossing arcs lifted, and projected to phrases if that is wanted."""
     for tree in trees:
         assert tree.source is not None
         projective = projectivize(tree)
+        found = projective.tree if project is None else ConstituencyTree.from_dependencies(projective.tree, project)
         name = sentence_id(tree.source)
-        yield MeasuredSentence(tree.source.sentence, tree.words, name, projective.tree, len(projective.lifted))
+        yield MeasuredSentence(tree.source.sentence, tree.words, name, found, len(projective.lifted))
+
+
+def from_brackets(trees: Iterable[ConstituencyTree]) -> Iterator[MeasuredSentence]:
+    """Phrases from a file."""
+    for tree in trees:
+        assert tree.source is not None
+        yield MeasuredSentence(tree.source.sentence, tree.words, sentence_id(tree.source), tree)
 
 
 def from_lines(lines: TextLines, *, tokenized: bool) -> Iterator[MeasuredSentence]:
@@ -276,7 +298,10 @@ def measure(model: LanguageModel, sentences: Sequence[MeasuredSentence], how: Pr
         counts = {"words": len(one.words), "pieces": pieces}
         rows.append({"sentence_id": one.sentence_id, "text": one.text, **counts, **named})
     if "joint" in how.by:
-        trees = [one.tree for one in sentences if one.tree is not None]
+        system = model.family.system
+        trees = [as_kind(one.tree, system.kind) for one in sentences if one.tree is not None]
+        for tree in trees:
+            system.check(tree)
         for row, score in zip(rows, score_reachable(model.decoder_model, trees), strict=True):
             row["log_joint"] = finite(score)
     if "proposal" in how.by or "estimate" in how.by:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from dtg.errors import TreebankError
+from dtg.errors import InputError, TreebankError
 from dtg.io.atomic import replacing
 from dtg.io.settings import check_choice
 from dtg.io.text_files import check_is_file, open_to_write
-from dtg.trees.bracket_lines import Bracket, bracket_blocks, parse_block, shortened
 from dtg.trees.conllu import SKIP_ADVICE, SentenceProblem
-from dtg.trees.constituency import BracketSource, ConstituencyTree, format_nodes, written_words
-from dtg.trees.nodes import Node, children_of
+from dtg.trees.phrases.bracket_lines import Bracket, BracketBlock, bracket_blocks, parse_block, shortened
+from dtg.trees.phrases.constituency import BracketSource, ConstituencyTree, format_nodes, written_words
+from dtg.trees.phrases.nodes import Node, children_of
 from dtg.trees.report import BracketCounts, SkippedSentence, TreebankReport
 
 Unary = Literal["keep", "collapse"]
@@ -85,6 +85,23 @@ def read_brackets(
     return _trees(path, policy, skip_invalid, TreebankReport() if report is None else report)
 
 
+def parse_brackets(text: str) -> ConstituencyTree:
+    """One tree in Penn brackets, under the policies of `read_brackets`.
+
+    >>> parse_brackets("(S (NP The dog) (VP barks))").labels
+    ('NP', 'S', 'VP')
+    """
+    policy = BracketPolicy("keep", "strip", "remove", "auto")
+    lines = [(number, line.encode()) for number, line in enumerate(text.splitlines(), start=1)]
+    try:
+        trees = [BracketedTree(brackets, policy) for brackets in parse_block(BracketBlock(lines))]
+    except SentenceProblem as problem:
+        raise InputError(f"these are not the brackets of a tree: {problem.reason}") from None
+    if len(trees) != 1 or not trees[0].words:
+        raise InputError(f"the brackets of one tree with words are expected; there are {len(trees)} trees.")
+    return trees[0].tree()
+
+
 def write_brackets(trees: Iterable[ConstituencyTree], path: str | Path) -> int:
     """Write trees in brackets, one a line; an interrupted write leaves no file.
 
@@ -133,7 +150,7 @@ def _trees(path: Path, policy: BracketPolicy, skip_invalid: bool, report: Treeba
         for brackets in found:
             sentence += 1
             try:
-                reading = Reading(brackets, policy)
+                reading = BracketedTree(brackets, policy)
             except SentenceProblem as problem:
                 answer(problem)
                 continue
@@ -164,7 +181,7 @@ def looks_tagged(contents: Iterable[tuple[int, int]]) -> bool:
     return alone >= 4 * together
 
 
-class Reading:
+class BracketedTree:
     """One tree's words, tags and phrases after all policies, and counts of what these did."""
 
     def __init__(self, brackets: Sequence[Bracket], policy: BracketPolicy) -> None:
@@ -182,7 +199,7 @@ class Reading:
             self.is_tagged = False
         self.counts.untagged += not self.is_tagged
 
-    def tree(self, source: BracketSource) -> ConstituencyTree:
+    def tree(self, source: BracketSource | None = None) -> ConstituencyTree:
         return ConstituencyTree(
             tuple(self.words), tuple(self.nodes), tuple(self.tags) if self.is_tagged else None, source
         )

@@ -22,6 +22,7 @@ from dtg.cli.evaluation_options import (
 from dtg.cli.options import (
     BeamOption,
     ModelOption,
+    ProjectOption,
     ProposalOption,
     RootsOption,
     SkipInvalidOption,
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 def evaluate_ppl(
     conllu: Annotated[Path | None, typer.Option(help="A treebank (.conllu, .conll, .gz).", metavar="FILE")] = None,
+    brackets: Annotated[
+        Path | None, typer.Option(help="A treebank in Penn brackets (.ptb, .mrg, .brackets, .gz).", metavar="FILE")
+    ] = None,
     text: Annotated[
         str | None, typer.Option(help="Sentences, one on each line; - reads stdin.", metavar="FILE")
     ] = None,
@@ -45,7 +49,7 @@ def evaluate_ppl(
         str | None,
         typer.Option(
             help="Which probabilities: joint, proposal, estimate, beam, with commas between; all of them if not given. "
-            "joint needs --conllu.",
+            "joint needs trees.",
             metavar="KIND,...",
         ),
     ] = None,
@@ -57,6 +61,7 @@ def evaluate_ppl(
     sample: SampleOption = None,
     seed: SeedOption = 0,
     tokenized: TokenizedOption = False,
+    project: ProjectOption = None,
     roots: RootsOption = "error",
     skip_invalid: SkipInvalidOption = False,
     against: AgainstOption = None,
@@ -68,29 +73,37 @@ def evaluate_ppl(
 
     dtg evaluate ppl --conllu en_ewt-ud-dev.conllu --model runs/dtg/best --parser runs/parser/best --out results/ppl
 
+    dtg evaluate ppl --brackets wsj-dev.mrg --model runs/tg/best --by joint,beam
+
     dtg evaluate ppl --text sentences.txt --model runs/dtg/best --by beam --beam 100
 
     joint is of words and tree, for the treebank's trees, crossing arcs lifted. proposal, estimate and beam are of the words. A
     model without trees has one exact number. docs/perplexity.md has the formulas. `torchrun` shares the work.
     """
-    source = source_of(conllu, text, tokenized=tokenized)
+    source = source_of(conllu or brackets, text, tokenized=tokenized)
+    if conllu is not None and brackets is not None:
+        raise InputError("give a treebank with --conllu FILE or with --brackets FILE, and not both.")
+    trees_in = "conllu" if conllu is not None else "brackets" if brackets is not None else "auto"
     from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.tasks.perplexity import Perplexity
 
     how: dict[str, Any] = {"beam": beam, "word_beam": word_beam, "proposal": parser, "trees": trees, "device": device}
     reading: dict[str, Any] = {"tokenized": tokenized, "roots": roots, "skip_invalid": skip_invalid}
+    reading |= {"project": project, "trees_in": trees_in}
     task = Perplexity.of(source, by=names_in(by), limit=limit, sample=sample, seed=seed, **reading, **how)
     run_and_show(task, EvaluatedModel.of(model, device, name), out=out, against=against)
 
 
-def source_of(conllu: Path | None, text: str | None, *, tokenized: bool) -> Path | Lines:
+def source_of(treebank: Path | None, text: str | None, *, tokenized: bool) -> Path | Lines:
     """The file that was named, as one of trees or one of lines."""
     from dtg.cli.sentences import lines_of
 
-    if conllu is not None and tokenized:
+    if treebank is not None and tokenized:
         raise InputError("--tokenized is about plain text; the words of --conllu FILE are split already.")
-    if conllu is not None and text is None:
-        return conllu
-    if text is not None and conllu is None:
+    if treebank is not None and text is None:
+        return treebank
+    if text is not None and treebank is None:
         return lines_of(text)
-    raise InputError("give a treebank with --conllu FILE or sentences with --text FILE, and not both.")
+    raise InputError(
+        "give a treebank with --conllu FILE or sentences with --text FILE, and not both. --brackets FILE is a treebank too."
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,7 +27,13 @@ class BracketBlock:
 
 
 def bracket_blocks(path: Path) -> Iterator[BracketBlock]:
-    """The lines of a file, tree by tree: up to where brackets balance, or else up to a blank line or the next tree.
+    """The lines of a file, compressed or not, tree by tree."""
+    with path.open("rb") as file:
+        yield from read_bracket_blocks(unzipped(file))
+
+
+def read_bracket_blocks(file: Iterable[bytes], first_line: int = 1) -> Iterator[BracketBlock]:
+    """The lines of an open file, tree by tree: up to where brackets balance, or else up to a blank line or the next tree.
 
     A tree begins with a bracket at the margin. In a file without indentation so do lines that continue one: a file is taken
     to be of that kind if its first tree ends as such.
@@ -35,38 +41,37 @@ def bracket_blocks(path: Path) -> Iterator[BracketBlock]:
     lines, depth, restart = list[tuple[int, bytes]](), 0, 0  # restart: the first line that may begin another tree
     again = deque[tuple[int, bytes]]()  # lines that were read ahead
     is_indented, number = False, 0
-    with path.open("rb") as file:
-        source = enumerate(unzipped(file), start=1)
-        while True:
-            try:
-                line = again.popleft() if again else next(source, None)
-            except DAMAGED as error:
-                yield BracketBlock(lines, f"{damage(error, ' here')}; what follows is lost.", number + 1)
-                return
-            is_gap = line is None or not line[1].strip(BLANK)
-            at_margin = line is not None and line[1].removeprefix(BYTE_ORDER_MARK).startswith(b"(")
-            if lines and (is_gap or (at_margin and is_indented) or (restart and len(lines) > LOOKAHEAD)):
-                if line is not None:
-                    again.appendleft(line)
-                cut = restart or len(lines)
-                again.extendleft(reversed(lines[cut:]))
-                yield BracketBlock(lines[:cut])
-                is_indented |= restart > 0
-                lines, depth, restart = [], 0, 0
-                continue
-            if line is None:
-                return
-            number = line[0]
-            if is_gap:
-                continue
-            if at_margin and lines and not restart:
-                restart = len(lines)
-            lines.append(line)
-            depth += line[1].count(b"(") - line[1].count(b")")
-            if depth <= 0:
-                yield BracketBlock(lines)
-                is_indented |= not restart
-                lines, depth, restart = [], 0, 0
+    source = enumerate(file, start=first_line)
+    while True:
+        try:
+            line = again.popleft() if again else next(source, None)
+        except DAMAGED as error:
+            yield BracketBlock(lines, f"{damage(error, ' here')}; what follows is lost.", number + 1)
+            return
+        is_gap = line is None or not line[1].strip(BLANK)
+        at_margin = line is not None and line[1].removeprefix(BYTE_ORDER_MARK).startswith(b"(")
+        if lines and (is_gap or (at_margin and is_indented) or (restart and len(lines) > LOOKAHEAD)):
+            if line is not None:
+                again.appendleft(line)
+            cut = restart or len(lines)
+            again.extendleft(reversed(lines[cut:]))
+            yield BracketBlock(lines[:cut])
+            is_indented |= restart > 0
+            lines, depth, restart = [], 0, 0
+            continue
+        if line is None:
+            return
+        number = line[0]
+        if is_gap:
+            continue
+        if at_margin and lines and not restart:
+            restart = len(lines)
+        lines.append(line)
+        depth += line[1].count(b"(") - line[1].count(b")")
+        if depth <= 0:
+            yield BracketBlock(lines)
+            is_indented |= not restart
+            lines, depth, restart = [], 0, 0
 
 
 @dataclass(slots=True)
