@@ -156,8 +156,12 @@ MaxMinutesOption = Annotated[
 ]
 PrecisionOption = Annotated[Precision, typer.Option(help="Mixed precision.")]
 LogWithOption = Annotated[
-    list[Tracker] | None,
-    typer.Option("--log-with", help="Log to TensorBoard (RUN/tensorboard) or Weights & Biases, too; repeatable."),
+    list[str] | None,  # typer takes no lists of literals; the names are checked where the run is set up
+    typer.Option(
+        "--log-with",
+        help="Log to TensorBoard (RUN/tensorboard) or Weights & Biases, too; repeatable.",
+        metavar="tensorboard|wandb",
+    ),
 ]
 ThreadsOption = Annotated[
     int | None, typer.Option(min=1, help="CPU threads; a run is repeated to the bit on the same number.")
