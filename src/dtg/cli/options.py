@@ -21,7 +21,6 @@ from dtg.trees.treebank import NonProjective
 BEAM = 300  # as in the paper
 Precision = Literal["no", "bf16", "fp16"]
 TrainingDevice = Literal["auto", "cpu", "cuda", "mps"]
-Tracker = Literal["tensorboard", "wandb"]
 
 # Which model, which parser, where to compute.
 ModelOption = Annotated[
