@@ -12,9 +12,9 @@ from dtg import pretrained
 from dtg.io.pictures import SUFFIXES
 from dtg.tables.columns import Base
 from dtg.tables.formats import Format
+from dtg.trees.brackets import Functions, Tags, Traces, Unary
 from dtg.trees.conllu import Roots
-from dtg.trees.phrases.brackets import Functions, Tags, Traces, Unary
-from dtg.trees.phrases.projection import PhraseLabels
+from dtg.trees.projection import PhraseLabels
 from dtg.trees.reading import TreeFormat
 from dtg.trees.treebank import NonProjective
 
@@ -155,11 +155,11 @@ MaxMinutesOption = Annotated[
 ]
 PrecisionOption = Annotated[Precision, typer.Option(help="Mixed precision.")]
 LogWithOption = Annotated[
-    list[str] | None,  # typer takes no lists of literals; the names are checked where the run is set up
+    list[str] | None,
     typer.Option(
         "--log-with",
         help="Log to TensorBoard (RUN/tensorboard) or Weights & Biases, too; repeatable.",
-        metavar="tensorboard|wandb",
+        metavar="[tensorboard|wandb]",
     ),
 ]
 ThreadsOption = Annotated[
