@@ -127,7 +127,11 @@ def test_log_q_is_that_of_the_dependencies() -> None:
 
 def test_one_tree_from_text() -> None:
     assert parse_brackets("(S (NP The dog)\n (VP barks))").key == (("S", 1, 3), ("NP", 1, 2), ("VP", 3, 3))
-    for text, reason in (("(S a", "breaks off"), ("(S a) (S b)", "there are 2 trees"), ("(S (X (-NONE- *)))", "one tree")):
+    for text, reason in (
+        ("(S a", "breaks off"),
+        ("(S a) (S b)", "there are 2 trees"),
+        ("(S (X (-NONE- *)))", "one tree"),
+    ):
         with pytest.raises(InputError, match=reason):
             parse_brackets(text)
 
