@@ -96,7 +96,7 @@ def test_phrases_are_binarised_for_models_of_binary_trees(tmp_path: Path) -> Non
 
 def test_trees_of_another_kind_are_refused(tmp_path: Path) -> None:
     tree = DependencyTree(DOG, (2, 3, 0, 3))
-    with pytest.raises(InputError, match="gives a DependencyTree; the model .* another kind"):
+    with pytest.raises(InputError, match=r"gives a DependencyTree; the model .* another kind"):
         draw([tree], DOG, 1, None, CONSTITUENCY)
 
 

@@ -17,7 +17,7 @@ from dtg.text import BracketReading, Corpus, PlainText, Tokenizer, TreebankReadi
 from dtg.transitions.batch import BinaryColumns, ConstituencyColumns, SentenceBatch
 from dtg.transitions.shift_attach import ShiftAttach
 from dtg.transitions.top_down import TopDown
-from dtg.trees import ConstituencyTree, DependencyTree, read_brackets, read_treebank, write_brackets, write_conllu
+from dtg.trees import ConstituencyTree, DependencyTree, Node, read_brackets, read_treebank, write_brackets, write_conllu
 from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY
 from tests.real_data import data_file
 from tests.text.treebanks import WORDS, write_treebank
@@ -109,7 +109,7 @@ def test_phrases_are_binarised_for_a_whole_batch_as_one_by_one(trees: list[Const
 
 def test_no_other_columns_are_attached() -> None:
     batch = SentenceBatch.of([DependencyTree(("a", "b"), (2, 0))], [[[1], [1]]])
-    with pytest.raises(InputError, match="binary trees or phrases are needed .* this batch has DependencyColumns"):
+    with pytest.raises(InputError, match=r"binary trees or phrases are needed .* this batch has DependencyColumns"):
         ShiftAttach().derive(batch)
 
 
@@ -183,7 +183,7 @@ def test_models_take_labels_and_limits_from_the_corpus(made: Path) -> None:
     assert ModelConfig.for_corpus({"family": "plm", "labels": more}, corpus).labels == tuple(more)
     with pytest.raises(ConfigError, match="the corpus also has phrases labelled"):
         ModelConfig.for_corpus({"family": "tg", "labels": ["S"]}, corpus)
-    with pytest.raises(ConfigError, match="dtg is trained on dependencies, and .*corpus has phrases"):
+    with pytest.raises(ConfigError, match=r"dtg is trained on dependencies, and .*corpus has phrases"):
         ModelConfig.for_corpus({"family": "dtg"}, corpus)
 
 
@@ -192,15 +192,15 @@ def test_a_family_of_phrases_needs_phrases(tmp_path: Path) -> None:
     files = {split: [tmp_path / "a.conllu"] for split in ("train", "dev")}
     corpus = prepare_corpus(files, tmp_path / "corpus", vocabulary=320).corpus
     for family in ("tg", "plm", "plm-mask", "pushdown"):
-        with pytest.raises(ConfigError, match="(?s)of dependencies that are projected to phrases; or .* such as dtg"):
+        with pytest.raises(ConfigError, match=r"(?s)of dependencies that are projected to phrases; or .* such as dtg"):
             ModelConfig.for_corpus({"family": family, "attention_heads": 4}, corpus)
     assert ModelConfig.for_corpus({"family": "txl-tokens"}, corpus).family == "txl-tokens"
 
 
 def test_limits_are_counted_and_raised(tmp_path: Path) -> None:
     words = tuple(f"w{number}" for number in range(70))
-    deep = ConstituencyTree(words, tuple(("X", first, 70) for first in range(1, 71)))  # type: ignore[arg-type]
-    chain = ConstituencyTree(("a",), (("X", 1, 1),) * 13)  # type: ignore[arg-type]
+    deep = ConstituencyTree(words, tuple(Node("X", first, 70) for first in range(1, 71)))
+    chain = ConstituencyTree(("a",), (Node("X", 1, 1),) * 13)
     write_brackets([deep, chain], tmp_path / "a.ptb")
     files = {split: [tmp_path / "a.ptb"] for split in ("train", "dev")}
     corpus = prepare_corpus(files, tmp_path / "corpus", vocabulary=320, reading=BracketReading()).corpus
