@@ -17,7 +17,7 @@ from dtg.text import BracketReading, Corpus, PlainText, Tokenizer, TreebankReadi
 from dtg.transitions.batch import BinaryColumns, ConstituencyColumns, SentenceBatch
 from dtg.transitions.shift_attach import ShiftAttach
 from dtg.transitions.top_down import TopDown
-from dtg.trees import ConstituencyTree, DependencyTree, read_brackets, read_treebank, write_brackets, write_conllu
+from dtg.trees import ConstituencyTree, DependencyTree, Node, read_brackets, read_treebank, write_brackets, write_conllu
 from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY
 from tests.real_data import data_file
 from tests.text.treebanks import WORDS, write_treebank
@@ -199,8 +199,8 @@ def test_a_family_of_phrases_needs_phrases(tmp_path: Path) -> None:
 
 def test_limits_are_counted_and_raised(tmp_path: Path) -> None:
     words = tuple(f"w{number}" for number in range(70))
-    deep = ConstituencyTree(words, tuple(("X", first, 70) for first in range(1, 71)))  # type: ignore[misc]
-    chain = ConstituencyTree(("a",), (("X", 1, 1),) * 13)  # type: ignore[arg-type]
+    deep = ConstituencyTree(words, tuple(Node("X", first, 70) for first in range(1, 71)))
+    chain = ConstituencyTree(("a",), (Node("X", 1, 1),) * 13)
     write_brackets([deep, chain], tmp_path / "a.ptb")
     files = {split: [tmp_path / "a.ptb"] for split in ("train", "dev")}
     corpus = prepare_corpus(files, tmp_path / "corpus", vocabulary=320, reading=BracketReading()).corpus

@@ -379,8 +379,8 @@ def test_trees_of_another_kind_or_with_other_labels() -> None:
         InputError, match=r"the trees have phrases labelled C, which the model does not know. Known: A, B"
     ):
         system.derive(SentenceBatch.of([phrases], pieces))
-    with pytest.raises(InputError, match=r"binary trees are needed .* this batch has ConstituencyColumns"):
-        attach.derive(SentenceBatch.of([phrases], pieces))
+    with pytest.raises(InputError, match=r"binary trees or phrases are needed .* this batch has DependencyColumns"):
+        attach.derive(SentenceBatch.of([arcs], pieces))
 
 
 def test_trees_beyond_the_limits() -> None:

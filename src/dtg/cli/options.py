@@ -12,9 +12,9 @@ from dtg import pretrained
 from dtg.io.pictures import SUFFIXES
 from dtg.tables.columns import Base
 from dtg.tables.formats import Format
-from dtg.trees.brackets import Functions, Tags, Traces, Unary
 from dtg.trees.conllu import Roots
-from dtg.trees.projection import PhraseLabels
+from dtg.trees.phrases.brackets import Functions, Tags, Traces, Unary
+from dtg.trees.phrases.projection import PhraseLabels
 from dtg.trees.reading import TreeFormat
 from dtg.trees.treebank import NonProjective
 

@@ -99,7 +99,7 @@ class NamedProposal:
         if project is not None:
             found = cls.of(proposal, device)
             name = f"{found.name} (phrases, {project})"
-            return cls(ProjectedProposal(found.proposal, project), name, f"{found.sha256} {project}")
+            return cls(ProjectedProposal(found.proposal, project), name, found.sha256)  # the same trees
         if isinstance(proposal, Proposal):
             sha256 = weights_hash(proposal) if isinstance(proposal, torch.nn.Module) else type(proposal).__name__
             return cls(proposal, type(proposal).__name__, sha256)

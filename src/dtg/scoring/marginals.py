@@ -32,7 +32,7 @@ from dtg.search.options import BeamOptions
 from dtg.search.state import BeamState
 from dtg.text.sentence import GivenSentence, as_sentence
 from dtg.transitions.rules import Derivations
-from dtg.trees.kinds import Tree
+from dtg.trees.kinds import DEPENDENCY, Tree
 
 How = Literal["auto", "exact", "beam", "proposal", "estimate", "combined"]
 AUTO_TREES = 728  # "auto" sums over all trees up to this many: those of six words, a second for a small model
@@ -69,8 +69,10 @@ def marginalize(
         return by_beam(model, words, options)
     assert proposal is not None
     draws = draw(proposal, words, trees, generator, model.family.system.kind)
+    system = model.family.system
     for tree in draws.trees:
-        model.family.system.check(tree)
+        if system.kind is DEPENDENCY or system.reaches(tree):  # phrases out of reach are counted
+            system.check(tree)
     return combined(model, words, draws, options) if how == "combined" else from_draws(model, draws, how, options)
 
 

@@ -39,7 +39,14 @@ def score_trees(model: DecoderModel, trees: Sequence[Tree], constrained: bool | 
 
 
 def score_reachable(model: DecoderModel, trees: Sequence[Tree], constrained: bool | None = None) -> list[float]:
-    """The same, with minus infinity for trees beyond the limits; one call, so that trees share what they have in common."""
+    """The same, with minus infinity for trees that the model cannot build; one call, so that trees share what is common.
+
+    A tree is out of reach beyond the system's limits, or with a label of a phrase that the model does not know.
+    """
+    kind = model.family.system.kind
+    for tree in trees:
+        if kind is not None and not isinstance(tree, kind.type):
+            model.family.system.check(tree)  # says which kind is expected
     reached = [place for place, tree in enumerate(trees) if model.family.system.reaches(tree)]
     scores = [-inf] * len(trees)
     found = score_trees(model, [trees[place] for place in reached], constrained)

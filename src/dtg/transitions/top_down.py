@@ -201,9 +201,9 @@ class TopDown(TransitionSystem):
             )
 
     def reaches(self, tree: ConstituencyTree) -> bool:
-        """False where too many phrases are open at once, or begin at one word."""
+        """False where too many phrases are open at once, or begin at one word, or have a label that is not known."""
         depth, begin = tree_limits(tree)
-        return depth <= self.max_open and begin <= self.max_chain
+        return depth <= self.max_open and begin <= self.max_chain and set(tree.labels) <= set(self.labels)
 
     def steps(self, tree: ConstituencyTree) -> Iterator[Action]:
         if not self.reaches(tree):

@@ -54,16 +54,17 @@ class PhraseExtent(Extent):
 
     longest_chain: int = 0  # phrases over the same words
     phrases: int = 0
-    labels: Counter[str] = field(default_factory=Counter)
+    labels: dict[str, int] = field(default_factory=dict)  # how often each occurs
 
     def add(self, tree: Any) -> None:
         Extent.add(self, tree)  # slots make a new class, which super() does not know
         self.longest_chain = max(self.longest_chain, tree.unary_chains)
         self.phrases += len(tree.nodes)
-        self.labels.update(node.label for node in tree.nodes)
+        for node in tree.nodes:
+            self.labels[node.label] = self.labels.get(node.label, 0) + 1
 
     def lines(self, mean: float) -> list[str]:
-        labels = ", ".join(f"{label} {count:,}" for label, count in self.labels.most_common())
+        labels = ", ".join(f"{label} {count:,}" for label, count in Counter(self.labels).most_common())
         return [
             f"{mean:.1f} words on average, {self.longest} in the longest; trees up to {self.deepest} phrases deep, "
             f"up to {self.longest_chain} over the same words",

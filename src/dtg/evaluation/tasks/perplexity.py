@@ -61,6 +61,12 @@ class MeasuredSentence:
     tree: ReadTree | None = None
     lifted_arcs: int = 0
     unsplit: str | None = None  # the line that it is, where that has to be split into words
+    heads: tuple[int, ...] | None = None  # of dependencies, crossing arcs lifted, that the tree was made of
+
+    @property
+    def structure(self) -> object:
+        """The tree of the file, as JSON can hold it; dependencies and what they are projected to are the same data."""
+        return self.heads or (self.tree and self.tree.key)
 
     @property
     def text(self) -> str:
@@ -154,7 +160,7 @@ class Perplexity(Task):
 
     @cached_property
     def data_sha256(self) -> str:
-        return content_hash([[one.sentence_id, one.words, structure(one.tree)] for one in self.sentences])
+        return content_hash([[one.sentence_id, one.words, one.structure] for one in self.sentences])
 
     def for_model(self, model: LanguageModel) -> Self:
         sentences = tuple(split_for(model.language, one) for one in self.sentences)
@@ -259,11 +265,6 @@ class Perplexity(Task):
         return [Lines(content["notes"][-len(content["compared"]["differences"]) :])]
 
 
-def structure(tree: ReadTree | None) -> object:
-    """What tells trees apart, as JSON can hold it."""
-    return tree.heads if isinstance(tree, DependencyTree) else None if tree is None else tree.key
-
-
 def from_treebank(trees: Iterable[DependencyTree], project: PhraseLabels | None) -> Iterator[MeasuredSentence]:
     """Trees from a file, crossing arcs lifted, and projected to phrases if that is wanted."""
     for tree in trees:
@@ -271,7 +272,8 @@ def from_treebank(trees: Iterable[DependencyTree], project: PhraseLabels | None)
         projective = projectivize(tree)
         found = projective.tree if project is None else ConstituencyTree.from_dependencies(projective.tree, project)
         name = sentence_id(tree.source)
-        yield MeasuredSentence(tree.source.sentence, tree.words, name, found, len(projective.lifted))
+        lifted, heads = len(projective.lifted), projective.tree.heads
+        yield MeasuredSentence(tree.source.sentence, tree.words, name, found, lifted, heads=heads)
 
 
 def from_brackets(trees: Iterable[ConstituencyTree]) -> Iterator[MeasuredSentence]:
@@ -312,10 +314,8 @@ def measure(model: LanguageModel, sentences: Sequence[MeasuredSentence], how: Pr
         counts = {"words": len(one.words), "pieces": pieces}
         rows.append({"sentence_id": one.sentence_id, "text": one.text, **counts, **named})
     if "joint" in how.by:
-        system = model.family.system
-        trees = [as_kind(one.tree, system.kind) for one in sentences if one.tree is not None]
-        for tree in trees:
-            system.check(tree)
+        kind = model.family.system.kind
+        trees = [as_kind(one.tree, kind) for one in sentences if one.tree is not None]
         for row, score in zip(rows, score_reachable(model.decoder_model, trees), strict=True):
             row["log_joint"] = finite(score)
     if "proposal" in how.by or "estimate" in how.by:
