@@ -114,7 +114,7 @@ class Continuation:
     cut: str | None
 
     @classmethod
-    def of(cls, context: str, continuation: str, language: str) -> Continuation:
+    def of(cls, context: str, continuation: str, *, language: str) -> Continuation:
         sentence = Sentence.of_text(context + continuation, language)
         first = sum(start < len(context) for start in sentence.starts)
         if first == len(sentence):
@@ -126,7 +126,7 @@ class Continuation:
         return cls(sentence, first, sentence.words[first - 1] if is_cut else None)
 
 
-def sentences_of(text: str, language: str) -> list[Sentence]:
+def sentences_of(text: str, *, language: str) -> list[Sentence]:
     """A text's sentences; a line's end is always the end of one."""
     sentences = (sentence for line in text.splitlines() for sentence in split_sentences(line, language))
     found = [Sentence.of_text(sentence, language) for sentence in sentences]
