@@ -1,6 +1,6 @@
 """Trees to packed rows, sentences per second, beside the slow twin in the same run: `python -m benchmarks.rows`.
 
-A batch is 1,024 newswire-like sentences: 22 words in the mean, 1.3 pieces each, trees drawn at random. Oracle included.
+A batch is 1,024 newswire-like sentences: 22 words on average, 1.3 subwords each, trees drawn at random. Oracle included.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def compare_families(sentences: int, repeats: int) -> None:
     batch = SentenceBatch.of(trees, pieces)
     words = sum(map(len, trees))
     print(
-        f"{sentences} sentences, {words / sentences:.1f} words in the mean, {len(batch.pieces) / words:.2f} pieces a word"
+        f"{sentences} sentences, {words / sentences:.1f} words on average, {len(batch.pieces) / words:.2f} subwords a word"
     )
     print(
         f"{'family':<12}{'sentences/s':>12}{'rows/s':>12}{'twin, s/s':>11}{'ratio':>8}{'of released':>13}{'widest':>8}"

@@ -1,6 +1,6 @@
 """What a training step costs: `python -m benchmarks.training`.
 
-A step is forward, backward and update on a batch of newswire-like sentences (22 words in the mean, 1.3 pieces a word). Its
+A step is forward, backward and update on a batch of newswire-like sentences (22 words on average, 1.3 subwords a word). Its
 time is put beside this machine's own rate of multiplying matrices, measured in the same run.
 """
 

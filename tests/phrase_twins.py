@@ -1,4 +1,4 @@
-"""Slow twins of the phrase-structure models: actions, rows, key sets and tapes with plain lists, from their papers' definitions.
+"""Slow twins of the phrase-structure models: actions, rows, key sets and tapes with plain lists, from their definitions.
 
 They share nothing with `dtg.transitions` and `dtg.families` but the `Row` they fill. A move is (operation, argument), where
 the argument of GEN is a subword.

@@ -24,7 +24,7 @@ from dtg.families.stack import StackFamily
 from dtg.language_model import LanguageModel
 from dtg.scoring import surprisals
 from dtg.scoring.marginals import How
-from dtg.transitions.arc_hybrid import ArcHybrid
+from dtg.transitions.arcs.arc_hybrid import ArcHybrid
 from dtg.transitions.words import Words
 from dtg.trees import DependencyTree
 from tests.scoring.test_marginal import SENTENCE, log_sum, scores, tiny

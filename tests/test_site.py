@@ -37,7 +37,7 @@ def test_site_builds(tmp_path: Path) -> None:
     for name in (
         "dtg.load",
         "dtg.DependencyTree",
-        "dtg.model.uses.Uses.surprisal",
+        "dtg.LanguageModel.surprisal",
         "dtg.search.state.BeamState.step",
     ):
         assert f'id="{name}"' in reference

@@ -14,7 +14,9 @@ import torch
 from torch import Tensor
 
 from dtg import pretrained
+from dtg.analysis import Analysis, analyse
 from dtg.errors import InputError
+from dtg.explore.saved import BEAM, SavedPage, make_page
 from dtg.families import ArcRepresentation, Family
 from dtg.model.config import HeadName, ModelConfig
 from dtg.model.model import DecoderModel
@@ -418,6 +420,44 @@ class LanguageModel:
         """
         split = as_sentence(sentence, self.language)
         return rerank(self.decoder_model, split, proposal, trees=trees, seed=seed, constrained=constrained)
+
+    def analyse(
+        self,
+        sentence: GivenSentence | Tree,
+        beam: int = 300,
+        *,
+        word_beam: int | None = None,
+        fast_track: int = 0,
+        max_actions: int | None = None,
+        constrained: bool | None = None,
+    ) -> Analysis:
+        """What the model computes for a sentence: rows, hidden states, attention weights, log-probabilities of actions.
+
+        Args:
+            sentence: a tree; or a text or a sequence of words, whose best tree is looked for first.
+            beam: and the other options of that search: see `LanguageModel`.
+
+        Returns:
+            An `Analysis`, in which words, actions and rows are aligned. `dtg.analysis.analyse_hypothesis` gives the same of
+            a hypothesis in the middle of a sentence.
+        """
+        options = BeamOptions(
+            beam=beam, word_beam=word_beam, fast_track=fast_track, max_actions=max_actions, constrained=constrained
+        )
+        return analyse(self.decoder_model, sentence, options, constrained)
+
+    def explore(self, *sentences: GivenSentence, beam: int = BEAM, word_beam: int | None = None) -> SavedPage:
+        """A page on which one steps through sentences and watches the search; a notebook shows it.
+
+        Args:
+            sentences: texts, which are split into words, or sequences of words.
+            beam: of the search; `word_beam` likewise.
+
+        Returns:
+            A page that needs no server: `page.save("page.html")` writes it.
+        """
+        models = {self.name: self.decoder_model}
+        return make_page(models, [(self.name, sentence) for sentence in sentences], beam, word_beam)
 
 
 def name_of(path: str | Path) -> str:

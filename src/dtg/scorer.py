@@ -5,7 +5,8 @@ What differs, because the model does:
 - Units are words, not pieces: `token_score` gives one pair for each word, and the mean is over words.
 - The first word has a score: `<ROOT>` stands before it. (minicons gives the first token 0.0, or asks for `bos_token`.)
 - Scores are those of a beam search, and as good as its beam.
-- A sentence may be given as a sequence of words, which are then taken as they are; a string is split into words.
+- A sentence may be given as a sequence of words, which are then taken as they are; a string is split into words, by
+  the rules of the model's language.
 - `eos_token=True` counts `<END>` as one more unit; with it, the sum is log p(x).
 - There are no ranks (words are open-ended sequences of pieces) and no `bow_correction`: that a word is over is part of the
   next word's score, as in minicons without it (docs/surprisal.md).
@@ -64,7 +65,7 @@ class Scorer:
     ) -> list[Any]:
         """For each sentence what `reduction` makes of its words' log-probabilities; the sum is `lambda x: x.sum(0).item()`."""
         formed = form(base_two=base_two)
-        scores = self._log_probabilities([as_sentence(item) for item in as_batch(batch)], eos_token)
+        scores = self._log_probabilities(self._sentences(batch), eos_token)
         return [reduction(formed(score)) for score in scores]
 
     def token_score(
@@ -78,7 +79,7 @@ class Scorer:
     ) -> list[list[tuple[str, float]]]:
         """For each sentence its words, each with its log-probability given the words before it."""
         formed = form(surprisal=surprisal, prob=prob, base_two=base_two)
-        sentences = [as_sentence(item) for item in as_batch(batch)]
+        sentences = self._sentences(batch)
         scores = self._log_probabilities(sentences, eos_token)
         return [
             list(zip((*sentence.words, *[END] * eos_token), formed(score).tolist(), strict=True))
@@ -108,9 +109,14 @@ class Scorer:
                 f"there are {len(prefixes)} prefixes, {len(continuations)} stimuli and {len(separators)} separators; each"
                 " stimulus needs its own, as in conditional_score([prefix] * len(stimuli), stimuli)."
             )
-        joined = [join(*parts) for parts in zip(prefixes, continuations, separators, strict=True)]
+        parts = zip(prefixes, continuations, separators, strict=True)
+        joined = [join(*three, self.model.language) for three in parts]
         scores = self._log_probabilities([sentence for sentence, _ in joined], eos_token)
         return [reduction(formed(score[skipped:])) for (_, skipped), score in zip(joined, scores, strict=True)]
+
+    def _sentences(self, batch: Batch) -> list[Sentence]:
+        """Texts are split by the rules of the model's language."""
+        return [as_sentence(item, self.model.language) for item in as_batch(batch)]
 
     def _log_probabilities(self, sentences: Sequence[Sentence], eos_token: bool) -> list[Tensor]:
         """(units,) for each sentence. All go to the model together, which searches shared prefixes once."""
@@ -133,14 +139,16 @@ def as_batch(batch: Batch) -> Sequence[str | Sequence[str]]:
     return [batch] if isinstance(batch, str) else batch
 
 
-def join(prefix: str | Sequence[str], stimulus: str | Sequence[str], separator: str) -> tuple[Sentence, int]:
+def join(
+    prefix: str | Sequence[str], stimulus: str | Sequence[str], separator: str, language: str
+) -> tuple[Sentence, int]:
     """The whole sentence, and how many of its words are the prefix's."""
     if isinstance(prefix, str) != isinstance(stimulus, str):
         raise InputError(
             f"prefix and stimulus are expected both as text or both as words, not {prefix!r} and {stimulus!r}."
         )
     if isinstance(prefix, str) and isinstance(stimulus, str):
-        sentence = Sentence.of_text(prefix + separator + stimulus)
+        sentence = Sentence.of_text(prefix + separator + stimulus, language)
         skipped = sum(start < len(prefix) for start in sentence.starts)
         if skipped and sentence.ends[skipped - 1] > len(prefix):
             word = sentence.words[skipped - 1]

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import typer
 
-from dtg.cli.commands.evaluate_pairs import evaluate_blimp
-from dtg.cli.commands.evaluate_sg import evaluate_sg
+from dtg.cli.commands.evaluation.pairs import evaluate_blimp
+from dtg.cli.commands.evaluation.sg import evaluate_sg
 from dtg.errors import InputError
 from dtg.language_model import LanguageModel
 from dtg.scoring.surprisal import SentenceSurprisal

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from dtg.cli.commands.evaluate_pairs import evaluate_blimp, evaluate_pairs
+from dtg.cli.commands.evaluation.pairs import evaluate_blimp, evaluate_pairs
 from dtg.errors import InputError
 from tests.evaluation.pairs.making import record, write
 from tests.evaluation.pairs.test_own_pairs import TABLE

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer
 
-from dtg.cli.commands.evaluate_ppl import evaluate_ppl
+from dtg.cli.commands.evaluation.ppl import evaluate_ppl
 from dtg.errors import DtgError
 from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel

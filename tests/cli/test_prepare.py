@@ -41,7 +41,7 @@ def test_prepare_and_again(files: Path, capsys: pytest.CaptureFixture[str]) -> N
     lines = first.out.splitlines()
     assert re.fullmatch(r"train  90 sentences, [\d,]+ words, [\d,]+ pieces \(\d\.\d\d a word\), 2 documents", lines[0])
     assert lines[1].startswith("dev    30 sentences")
-    assert "dtg: tokenizer: 400 pieces were asked for, but the text is too small for so many." in first.err
+    assert "dtg: tokenizer: 400 pieces were asked for, but the text is too small for that." in first.err
     assert list(Corpus.open(files / "corpus").splits) == ["train", "dev"]
     prepare(*options, "--out", files / "corpus")
     second = capsys.readouterr()

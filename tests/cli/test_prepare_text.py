@@ -34,10 +34,10 @@ from dtg.cli.trees import TreeSelection
 TreeSelection.group = 16
 find, groups = TreeSelection.find, iter(range(3))
 
-def dying(self, parser, items):
+def dying(self, parser, items, annotate):
     if next(groups) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
-    return find(self, parser, items)
+    return find(self, parser, items, annotate=annotate)
 
 TreeSelection.find = dying
 from dtg.cli import main
@@ -176,13 +176,13 @@ def test_interruptions_lose_no_more_than_a_group(
     find, computed = TreeSelection.find, list[int]()
 
     def interrupted_once(
-        self: TreeSelection, parser: BiaffineParser, items: Iterable[Any]
+        self: TreeSelection, parser: BiaffineParser, items: Iterable[Any], *, annotate: bool
     ) -> Iterator[list[ParsedTree]]:
         some = list(items)
         computed.append(len(some))
         if len(computed) == 2:
             raise KeyboardInterrupt
-        return find(self, parser, some)
+        return find(self, parser, some, annotate=annotate)
 
     monkeypatch.setattr(TreeSelection, "find", interrupted_once)
     capsys.readouterr()

@@ -81,6 +81,23 @@ def test_train_suspend_resume_and_load(corpus: Path, config: Path, tmp_path: Pat
     model = DecoderModel.load(out / "best")
     assert model.score_ids([[5], [6]], [2, 0]) < 0
 
+    count = sum(parameter.numel() for parameter in model.parameters())
+    best = min((record for record in records if record["kind"] == "dev"), key=lambda record: record["loss"])
+    shown = dtg("info", out / "best").stdout
+    for expected in (
+        f"{count:,} parameters, ",
+        'family = "dtg"',
+        "trained for 10 of 10 steps, on ",
+        f"the corpus with hash {records[0]['corpus']}",
+        f"best on dev at step {best['step']}: {best['loss']:.4f} nats per prediction; perplexity ",
+        "test: ",
+    ):
+        assert expected in shown
+    as_json = json.loads(dtg("info", out, "--json").stdout)  # the run stands for its best model
+    assert as_json["parameters"] == count and as_json["settings"]["layers"] == 1
+    assert as_json["run"]["best_on_dev"]["loss"] == best["loss"] and as_json["run"]["steps"] == 10
+    assert as_json["run"]["words"] == as_json["run"]["words_planned"] == records[0]["words"]
+
 
 def test_mistakes_are_answered(corpus: Path, config: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.toml"

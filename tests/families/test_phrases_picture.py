@@ -8,7 +8,7 @@ import pytest
 
 from dtg import families
 from dtg.families.picture import draw_mask, panels_of
-from dtg.trees.brackets import parse_brackets
+from dtg.trees.phrases.brackets import parse_brackets
 from dtg.trees.reading import as_kind
 
 TREE = parse_brackets("(S (NP The dog) (VP barks))")

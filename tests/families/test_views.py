@@ -22,11 +22,11 @@ from dtg.search.beam_search import BeamSearch
 from dtg.search.options import BeamOptions
 from dtg.search.prefix_trie import search_all
 from dtg.search.state import BeamState
-from dtg.transitions.arc_eager import ArcEager
-from dtg.transitions.arc_standard import ArcStandard
-from dtg.transitions.arc_swift import ArcSwift
+from dtg.transitions.arcs.arc_eager import ArcEager
+from dtg.transitions.arcs.arc_standard import ArcStandard
+from dtg.transitions.arcs.arc_swift import ArcSwift
+from dtg.transitions.arcs.shared import DependencySystem
 from dtg.transitions.batch import SentenceBatch
-from dtg.transitions.dependency import DependencySystem
 from dtg.trees.kinds import PartialDependencyTree
 from tests.families.two_views import CHANNEL, TwoViews
 from tests.model.naive import naive_prediction, norm, sinusoid, token_of

@@ -13,8 +13,8 @@ from dtg.proposals.from_file import FileProposal
 from dtg.proposals.projected import ProjectedProposal
 from dtg.scoring.proposal import Draws, draw
 from dtg.trees import BinaryTree, ConstituencyTree, DependencyTree, read_brackets, write_conllu
-from dtg.trees.brackets import parse_brackets
 from dtg.trees.kinds import BINARY, CONSTITUENCY
+from dtg.trees.phrases.brackets import parse_brackets
 from tests.real_data import data_file
 
 LINES = """\

@@ -22,6 +22,8 @@ DEFAULTS = {"beam": 300, "word_beam": None, "fast_track": 0, "max_actions": None
 class Known:
     """A stand-in for a model: surprisal = letters of the word + a tenth of the number of words before it; <END> costs 0.5."""
 
+    language = "en"
+
     def __init__(self) -> None:
         self.calls: list[tuple[list[tuple[str, ...]], dict[str, Any]]] = []
 

@@ -19,7 +19,7 @@ from dtg.text import Corpus, Tokenizer, TreebankReading, encoding, prepare_corpu
 from dtg.text.arrays import ArrayWriter
 from dtg.text.encoding import farthest_arcs
 from dtg.transitions.action import Action, Operation
-from dtg.transitions.arc_swift import ArcSwift
+from dtg.transitions.arcs.arc_swift import ArcSwift
 from dtg.transitions.batch import DependencyColumns, SentenceBatch
 from dtg.trees import DependencyTree, read_treebank, write_conllu
 from tests.real_data import data_file

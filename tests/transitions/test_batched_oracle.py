@@ -7,7 +7,7 @@ import torch
 
 from dtg import DependencyTree, transitions
 from dtg.errors import InputError, TooFarError
-from dtg.transitions.arc_swift import ArcSwift
+from dtg.transitions.arcs.arc_swift import ArcSwift
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand_actions
 from dtg.transitions.system import TransitionSystem
 from dtg.transitions.table import GENERATE

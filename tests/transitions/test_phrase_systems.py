@@ -11,7 +11,7 @@ import torch
 
 from dtg import ConstituencyTree, DependencyTree, transitions
 from dtg.errors import IllegalTransition, InputError, TooFarError, TransitionError
-from dtg.transitions import END, GEN, Operation, TransitionSystem
+from dtg.transitions import END, GEN, Operation, State, TransitionSystem
 from dtg.transitions.action import NT, REDUCE
 from dtg.transitions.batch import SentenceBatch
 from dtg.transitions.lanes import FeatureTable, LaneActions, LaneStates, legal
@@ -345,7 +345,8 @@ def test_an_illegal_action_says_what_is_legal() -> None:
     attach = ShiftAttach()
     waiting = attach.apply(attach.initial(("a", "b")), GEN("a"))
     with pytest.raises(
-        IllegalTransition, match=r"GEN\(b\) is not legal in shift-attach .* a word to be attached. Legal here: ATTACH\[0\]"
+        IllegalTransition,
+        match=r"GEN\(b\) is not legal in shift-attach .* a word to be attached. Legal here: ATTACH\[0\]",
     ):
         attach.apply(waiting, GEN("b"))
     with pytest.raises(IllegalTransition, match=r"ATTACH\[1\] is not legal"):
@@ -362,7 +363,9 @@ def test_trees_of_another_kind_or_with_other_labels() -> None:
     system, attach = TopDown(labels=TWO), ShiftAttach()
     with pytest.raises(InputError, match="top-down derives phrase-structure trees; this is a DependencyTree"):
         system.oracle(arcs)
-    with pytest.raises(InputError, match="the tree of 'a b' has phrases labelled C, which the model does not know. Known: A, B"):
+    with pytest.raises(
+        InputError, match=r"the tree of 'a b' has phrases labelled C, which the model does not know. Known: A, B"
+    ):
         system.oracle(phrases)
     for wrong in (arcs, phrases):
         with pytest.raises(InputError, match=f"shift-attach derives binary trees; this is a {type(wrong).__name__}"):
@@ -372,7 +375,9 @@ def test_trees_of_another_kind_or_with_other_labels() -> None:
         system.derive(SentenceBatch.of([arcs], pieces))
     with pytest.raises(InputError, match="this batch has none"):
         system.derive(SentenceBatch.of_words(pieces))
-    with pytest.raises(InputError, match="the trees have phrases labelled C, which the model does not know. Known: A, B"):
+    with pytest.raises(
+        InputError, match=r"the trees have phrases labelled C, which the model does not know. Known: A, B"
+    ):
         system.derive(SentenceBatch.of([phrases], pieces))
     with pytest.raises(InputError, match=r"binary trees or phrases are needed .* this batch has DependencyColumns"):
         attach.derive(SentenceBatch.of([arcs], pieces))
@@ -399,7 +404,9 @@ def test_trees_beyond_the_limits() -> None:
     assert ShiftAttach(attach_limit=5).oracle(waits)[-2] == ATTACH.at(5)
     with pytest.raises(TooFarError, match="needs 5 constituents on the stack; the limit is 4"):
         attach.oracle(waits)
-    with pytest.raises(TooFarError, match="sentence 2 of the batch needs 5 constituents on the stack, subwords counted"):
+    with pytest.raises(
+        TooFarError, match="sentence 2 of the batch needs 5 constituents on the stack, subwords counted"
+    ):
         attach.derive(SentenceBatch.of([BinaryTree(("a",), ()), waits], [[[1]], [[1]] * 6]))
     # Subwords wait as well.
     with pytest.raises(TooFarError, match="sentence 1 of the batch needs 5 constituents"):
@@ -422,10 +429,15 @@ def test_options_are_checked() -> None:
 def test_limits_leave_no_dead_ends_on_random_walks() -> None:
     """Up to the limits and back, text known or not: something is always legal until <END>."""
     chance = random.Random(1)
-    for system in (top_down(True, 2, 2), top_down(False, 3, 1), ShiftAttach(attach_limit=2), ShiftAttach(attach_limit=1)):
+    for system in (
+        top_down(True, 2, 2),
+        top_down(False, 3, 1),
+        ShiftAttach(attach_limit=2),
+        ShiftAttach(attach_limit=1),
+    ):
         for known in (True, False):
             for _ in range(200):
-                state = system.initial(sentence(chance.randint(1, 8)) if known else None)
+                state: State = system.initial(sentence(chance.randint(1, 8)) if known else None)
                 while state.last != Operation.END:
                     options = system.legal(state)
                     assert options

@@ -9,7 +9,7 @@ import torch
 
 from dtg import families, read_treebank, transitions
 from dtg.families import pack
-from dtg.transitions.arc_swift import ArcSwift
+from dtg.transitions.arcs.arc_swift import ArcSwift
 from dtg.transitions.batch import SentenceBatch, expand_actions
 from dtg.trees import TreebankReport
 from tests.real_data import TREEBANKS, data_file

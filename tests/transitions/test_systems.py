@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dtg import DependencyTree, transitions
 from dtg.errors import IllegalTransition, InputError, NonProjectiveError, TooFarError, TransitionError, UnknownNameError
 from dtg.transitions import END, GEN, LEFTARC, POP, RIGHTARC, Action, Operation, State, TransitionSystem
-from dtg.transitions.arc_eager import ArcEager
-from dtg.transitions.arc_swift import ArcSwift
+from dtg.transitions.arcs.arc_eager import ArcEager
+from dtg.transitions.arcs.arc_swift import ArcSwift
 from dtg.transitions.rules import TEXT_GOES_ON, Clause
 from tests.twins import every_projective_tree, random_projective_heads
 
@@ -280,7 +280,8 @@ def test_arc_swift_has_a_limit() -> None:
 
 def test_unknown_names() -> None:
     with pytest.raises(
-        UnknownNameError, match="arc-standard, arc-hybrid, arc-eager, arc-swift, words, top-down, shift-attach, arc-standard"
+        UnknownNameError,
+        match="arc-standard, arc-hybrid, arc-eager, arc-swift, words, top-down, shift-attach, arc-standard",
     ):
         transitions.get("arc-wrong")
     with pytest.raises(UnknownNameError, match="canonical, all"):

@@ -14,7 +14,7 @@ from dtg import ConstituencyTree, DependencyTree, read_conllu
 from dtg.errors import InputError, NonProjectiveError, TreeError, UnknownNameError
 from dtg.trees import Node
 from dtg.trees.kinds import PartialConstituencyTree, Tree
-from dtg.trees.nodes import children_of
+from dtg.trees.phrases.nodes import children_of
 from tests.real_data import data_file
 from tests.trees.phrase_trees import FIVE, WORKED_EXAMPLE, constituency_trees
 from tests.twins import every_projective_tree, random_projective_heads

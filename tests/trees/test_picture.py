@@ -11,7 +11,7 @@ from hypothesis import given
 from dtg import ConstituencyTree, DependencyTree
 from dtg.errors import InputError
 from dtg.trees import Node
-from dtg.trees.nodes import children_of
+from dtg.trees.phrases.nodes import children_of
 from dtg.trees.picture import CHARACTER, ends_of, leaf_places, middles_of, phrase_places
 from tests.trees.phrase_trees import WORKED_EXAMPLE, constituency_trees
 from tests.twins import every_projective_tree

@@ -11,7 +11,8 @@ import typer
 
 from dtg import __version__
 from dtg.cli.commands.demo import demo
-from dtg.cli.commands.evaluate import evaluate
+from dtg.cli.commands.evaluation.command import evaluate
+from dtg.cli.commands.explore import explore
 from dtg.cli.commands.generate import generate
 from dtg.cli.commands.info import info
 from dtg.cli.commands.inspect import inspect
@@ -46,6 +47,7 @@ app.command("report", short_help="Every model's results side by side, as a page.
 app.command("surprisal", short_help="Surprisal of each word of a text.")(surprisal)
 app.command("score", short_help="Log-probabilities of trees or sentences.")(score)
 app.command("generate", short_help="Sentences sampled from a model, with their trees.", cls=DrawCommand)(generate)
+app.command("explore", short_help="Watch a model read, in the browser.")(explore)
 app.command("demo", short_help="What the bundled models make of a few sentences.")(demo)
 
 app.add_typer(evaluate, name="evaluate", short_help="How good something is, measured against gold.")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dtg.scoring.proposal import Proposal
     from dtg.tables.columns import Column
     from dtg.tables.sidecar import Sidecar
-    from dtg.trees.projection import PhraseLabels
+    from dtg.trees.phrases.projection import PhraseLabels
 
 SPACY = "spacy:"
 

@@ -12,15 +12,16 @@ from dtg import pretrained
 from dtg.io.pictures import SUFFIXES
 from dtg.tables.columns import Base
 from dtg.tables.formats import Format
-from dtg.trees.brackets import Functions, Tags, Traces, Unary
 from dtg.trees.conllu import Roots
-from dtg.trees.projection import PhraseLabels
+from dtg.trees.phrases.brackets import Functions, Tags, Traces, Unary
+from dtg.trees.phrases.projection import PhraseLabels
 from dtg.trees.reading import TreeFormat
 from dtg.trees.treebank import NonProjective
 
 BEAM = 300  # as in the paper
 Precision = Literal["no", "bf16", "fp16"]
 TrainingDevice = Literal["auto", "cpu", "cuda", "mps"]
+Tracker = Literal["tensorboard", "wandb"]
 
 # Which model, which parser, where to compute.
 ModelOption = Annotated[
@@ -154,6 +155,14 @@ MaxMinutesOption = Annotated[
     float | None, typer.Option(min=0, help="Suspend the run after this time, to be resumed; the schedule stays.")
 ]
 PrecisionOption = Annotated[Precision, typer.Option(help="Mixed precision.")]
+LogWithOption = Annotated[
+    list[str] | None,  # typer takes no lists of literals; the names are checked where the run is set up
+    typer.Option(
+        "--log-with",
+        help="Log to TensorBoard (RUN/tensorboard) or Weights & Biases, too; repeatable.",
+        metavar="tensorboard|wandb",
+    ),
+]
 ThreadsOption = Annotated[
     int | None, typer.Option(min=1, help="CPU threads; a run is repeated to the bit on the same number.")
 ]

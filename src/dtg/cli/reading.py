@@ -8,9 +8,9 @@ from pathlib import Path
 
 from dtg.errors import InputError
 from dtg.trees import BracketReading, TreebankReading, TreeReading
-from dtg.trees.brackets import Functions, Tags, Traces, Unary
 from dtg.trees.conllu import Roots
-from dtg.trees.projection import PhraseLabels
+from dtg.trees.phrases.brackets import Functions, Tags, Traces, Unary
+from dtg.trees.phrases.projection import PhraseLabels
 from dtg.trees.reading import TreeFormat, holds_brackets
 from dtg.trees.treebank import NonProjective
 

@@ -18,8 +18,8 @@ from dtg.tables.formats import FORMATS
 from dtg.tables.items import Content, Item, Lines, OneText, Sentences
 from dtg.tables.records import Paragraphs, Records, TreebankSentences, looks_like_a_table
 from dtg.tables.unparsed import UnparsedSentence, read_lines, read_unparsed_brackets, read_unparsed_conllu
-from dtg.trees.bracket_lines import bracket_blocks
 from dtg.trees.conllu import sentence_blocks
+from dtg.trees.phrases.bracket_lines import bracket_blocks
 from dtg.trees.reading import BRACKET_FILES, CONLLU_FILES, is_bracket_file, is_conllu_file
 
 LIKE_A_FILE = (".txt", ".gz", ".tok", *CONLLU_FILES, *BRACKET_FILES, *(f".{known}" for known in FORMATS))

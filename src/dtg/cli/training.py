@@ -117,6 +117,7 @@ class TrainingRun:
     threads: int | None
     fsdp: bool = False
     score_test: bool = False
+    log_with: tuple[str, ...] = ()
 
     def train(
         self, model: Any, corpus: Any, config: TrainingConfig, table: dict[str, Any], reporter: ProgressReporter
@@ -133,7 +134,7 @@ class TrainingRun:
                 config,
                 self.out,
                 model_table=table,
-                options=RuntimeOptions(self.precision, self.fsdp, self.device),
+                options=RuntimeOptions(self.precision, self.fsdp, self.device, self.log_with),
                 resume=self.resume,
                 max_minutes=self.max_minutes,
                 score_test=self.score_test,

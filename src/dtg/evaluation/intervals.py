@@ -47,8 +47,8 @@ class Resampling:
 def wilson(right: int, items: int, level: float = LEVEL) -> Bounds:
     """The interval of a proportion.
 
-    >>> [round(100 * bound, 1) for bound in wilson(3, 4)]
-    [30.1, 95.4]
+    >>> tuple(round(100 * bound, 1) for bound in wilson(3, 4))
+    (30.1, 95.4)
     """
     if items < 1 or not 0 <= right <= items:
         raise InputError(f"a proportion is of at least one item; {right} of {items} were given.")

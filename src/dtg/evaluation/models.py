@@ -22,7 +22,7 @@ from dtg.proposals.from_file import FileProposal
 from dtg.proposals.from_spacy import SpacyParser
 from dtg.proposals.projected import ProjectedProposal
 from dtg.scoring.proposal import Proposal
-from dtg.trees.projection import PhraseLabels
+from dtg.trees.phrases.projection import PhraseLabels
 from dtg.trees.reading import is_bracket_file, is_conllu_file
 
 SPACY = "spacy:"

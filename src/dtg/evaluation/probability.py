@@ -28,7 +28,7 @@ from dtg.scoring.tree_scores import score_reachable
 from dtg.search.options import BeamOptions
 from dtg.text.sentence import Sentence
 from dtg.trees.kinds import DEPENDENCY, TreeKind
-from dtg.trees.projection import PhraseLabels
+from dtg.trees.phrases.projection import PhraseLabels
 
 By = Literal["exact", "joint", "proposal", "estimate", "beam"]
 WITH_TREES: tuple[By, ...] = ("joint", "proposal", "estimate", "beam")  # what can be asked for, in the order of tables

@@ -24,10 +24,10 @@ from dtg.families.pushdown import PushdownFamily
 from dtg.families.rows import Kind, LaneRows, LaneView, Row
 from dtg.families.stack import StackFamily
 from dtg.io.settings import check_choice
-from dtg.transitions.arc_eager import ArcEager
-from dtg.transitions.arc_standard import ArcStandard
-from dtg.transitions.arc_standard_released import ReleasedArcStandard
-from dtg.transitions.arc_swift import ArcSwift
+from dtg.transitions.arcs.arc_eager import ArcEager
+from dtg.transitions.arcs.arc_standard import ArcStandard
+from dtg.transitions.arcs.arc_standard_released import ReleasedArcStandard
+from dtg.transitions.arcs.arc_swift import ArcSwift
 from dtg.transitions.rules import Derivations
 from dtg.transitions.shift_attach import ShiftAttach
 from dtg.transitions.system import TransitionSystem

@@ -14,9 +14,9 @@ from dtg.families.rows import KINDS, Row, RowView
 from dtg.io.json_files import FORMAT_VERSION
 from dtg.transitions.action import NOTHING, ROLES, Action, Operation, describe
 from dtg.transitions.batch import ActionBatch, SentenceBatch, check_pieces
-from dtg.trees.binarization import BinaryTree
-from dtg.trees.constituency import ConstituencyTree
 from dtg.trees.kinds import Tree
+from dtg.trees.phrases.binarization import BinaryTree
+from dtg.trees.phrases.constituency import ConstituencyTree
 from dtg.trees.tree import DependencyTree
 
 if TYPE_CHECKING:

@@ -76,10 +76,17 @@ def pack_trie(family: Family, actions: ActionBatch, order: Sequence[int], shared
     path = torch.where(column < lengths[:, None], edge.gather(0, owner), -1)
     adds = family.rows_added(actions.id)[place].masked_fill(~fresh, 0)
     next_row = 1 + adds.flatten().cumsum(0).view_as(adds)  # after each fresh action; <ROOT> is row 0
-    predicting = torch.cat([torch.zeros_like(number), next_row[:, :-1] - 1], dim=1)  # before it, in its own derivation
-    before = owner[:, :1].new_zeros(len(order), 1)
-    owner_before = torch.cat([before, owner[:, :-1]], dim=1)
-    row = torch.where(column > 0, predicting.gather(0, owner_before), 0)
+    # Whose fresh action stands for the action before; the first has none.
+    owner_before = torch.cat([torch.zeros_like(number), owner[:, :-1]], dim=1)
+
+    def predicting(last: Tensor) -> Tensor:
+        """The row that predicts each action: the last one after the action before it, <ROOT> for the first."""
+        shifted = torch.cat([torch.zeros_like(number), last[:, :-1]], dim=1)
+        return torch.where(column > 0, shifted.gather(0, owner_before), 0)
+
+    # After an action that adds no rows (no two of which come together) the same row predicts as before it.
+    last_row = torch.where(adds > 0, next_row - 1, predicting(next_row - 1))
+    row = predicting(last_row)
 
     total = int(next_row[-1, -1])
     folded = Folded(family, total, device)

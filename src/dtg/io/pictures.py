@@ -16,6 +16,15 @@ from typing import TYPE_CHECKING, Literal
 
 from dtg.errors import InputError, MissingExtraError
 from dtg.io.atomic import replacing
+from dtg.io.fonts import (
+    FONT,
+    ask_for_fonts,
+    installed_fonts,
+    missing_characters,
+    use_fonts,
+    warn_of_boxes,
+    without_glyph_warnings,
+)
 from dtg.io.json_files import FORMAT_VERSION
 
 if TYPE_CHECKING:
@@ -74,11 +83,33 @@ def picture(path: str | Path, what: str) -> Iterator[Figure]:
         ".png": {"Description": note},
         ".pdf": {"CreationDate": None, "Subject": note},
     }[path.suffix.lower()]
-    with rc_context({"svg.hashsalt": "dtg", "font.family": "DejaVu Sans", "hatch.linewidth": 0.5}):
+    with rc_context({"svg.hashsalt": "dtg", "font.family": FONT, "hatch.linewidth": 0.5}):
         figure = Figure(layout="constrained")
         yield figure
-        with replacing(path) as temporary:
+        with replacing(path) as temporary, fonts_for(figure, path, temporary):
             figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=150, metadata=metadata)
+
+
+@contextmanager
+def fonts_for(figure: Figure, path: Path, temporary: Path) -> Iterator[None]:
+    """Around writing a figure: text in scripts that the usual font lacks is drawn in another, or left to the reader's (SVG)."""
+    from matplotlib import rc_context
+
+    missing = missing_characters(figure)
+    if not missing:
+        yield
+        return
+    if path.suffix.lower() == ".svg":
+        with without_glyph_warnings(), rc_context({"svg.fonttype": "none"}):
+            yield
+        ask_for_fonts(temporary)
+        return
+    fonts, in_no_font = installed_fonts(missing)
+    use_fonts(figure, fonts)
+    if in_no_font:
+        warn_of_boxes(in_no_font, path)
+    with without_glyph_warnings():
+        yield
 
 
 def add_legend(figure: Figure, names: Sequence[str]) -> int:

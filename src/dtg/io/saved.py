@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from math import prod
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -29,6 +30,16 @@ def load_weights(module: nn.Module, folder: Path) -> None:
         module.load_state_dict(load_file(folder / WEIGHTS))
     except (OSError, SafetensorError, RuntimeError) as error:
         raise CheckpointError(f"cannot load {folder / WEIGHTS}: {error}") from None
+
+
+def count_parameters(folder: Path) -> int:
+    """How many numbers the weights of a folder are; only their shapes are read."""
+    try:
+        with safe_open(folder / WEIGHTS, framework="pt") as weights:
+            names: list[str] = weights.keys()
+            return sum(prod(weights.get_slice(name).get_shape()) for name in names)
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"cannot read {folder / WEIGHTS}: {error}") from None
 
 
 def write_config(content: Mapping[str, Any], folder: Path) -> None:

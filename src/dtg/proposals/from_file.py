@@ -24,10 +24,10 @@ from dtg.scoring.proposal import Drawn, Draws
 from dtg.tables.sidecar import read_sidecar, sidecar_path
 from dtg.text.words import checked_words
 from dtg.trees import DependencyTree
-from dtg.trees.brackets import BracketPolicy
 from dtg.trees.conllu import SentenceProblem, parse_block
-from dtg.trees.constituency import BracketSource
 from dtg.trees.kinds import Tree
+from dtg.trees.phrases.brackets import BracketPolicy
+from dtg.trees.phrases.constituency import BracketSource
 from dtg.trees.reading import COMPRESSED, TreeFormat, holds_brackets
 
 LOG_PROBABILITY = re.compile(r"^#\s*log_prob\s*=\s*(-?\d+(?:\.\d+)?)\s*$", re.MULTILINE)

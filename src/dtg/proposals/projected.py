@@ -10,7 +10,7 @@ import torch
 from dtg.errors import InputError
 from dtg.scoring.proposal import Draws, Proposal
 from dtg.trees import ConstituencyTree, DependencyTree
-from dtg.trees.projection import PhraseLabels
+from dtg.trees.phrases.projection import PhraseLabels
 
 
 @dataclass(frozen=True, slots=True)

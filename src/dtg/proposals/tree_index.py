@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from dtg.errors import InputError, TreebankError
 from dtg.trees import conllu
-from dtg.trees.bracket_lines import parse_block, read_bracket_blocks
-from dtg.trees.brackets import BracketedTree, BracketPolicy
 from dtg.trees.conllu import COLUMNS, DEPREL, FORM, HEAD, SentenceProblem
+from dtg.trees.phrases.bracket_lines import parse_block, read_bracket_blocks
+from dtg.trees.phrases.brackets import BracketedTree, BracketPolicy
 
 
 @dataclass(frozen=True, slots=True)

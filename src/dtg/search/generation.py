@@ -23,7 +23,7 @@ from dtg.search.sampling import Sampling, draw
 from dtg.search.word_step import NextWord, compacted
 from dtg.text.tokenizer import Tokenizer
 from dtg.transitions.action import NOTHING
-from dtg.transitions.lanes import FeatureTable
+from dtg.transitions.lanes import FeatureTable, legal
 from dtg.transitions.table import FINISH, GENERATE
 
 AT_ONCE = 64  # sentences
@@ -108,6 +108,11 @@ class Generation:
         ]
         self.is_byte = tokenizer.is_byte.to(self.hidden.device)
         self.starts_word = tokenizer.starts_word.to(self.hidden.device)
+        self.is_mark = torch.zeros_like(self.starts_word)  # of a word's beginning, and nothing more; where that matters
+        if self.evaluator.system.within_word is not None:
+            first = tokenizer.starts_word.nonzero()[:, 0].tolist()
+            empty = [number for number in first if not tokenizer.decode([number])]
+            self.is_mark[torch.tensor(empty, dtype=torch.long)] = True
 
     @torch.inference_mode()
     def run(self) -> list[GeneratedSentence]:
@@ -136,11 +141,13 @@ class Generation:
         features = self.lanes.states.features()
         words = torch.tensor([len(self.prompt) + len(draft.pieces) for draft in drafts], device=features.device)
         at_limit = words >= self.max_words
-        choices, may = self.evaluator.choices(
-            self.lanes, self.cache, self.hidden, torch.where(at_limit, 0, -1)[:, None]
-        )
         # A word that is nothing yet but the mark of its beginning must be continued.
         empty = torch.tensor([self.is_empty(draft) for draft in drafts], device=features.device)
+        words_left = torch.where(at_limit & ~empty, 0, -1)
+        if self.evaluator.system.within_word is not None:  # the prompt's last word is whole, and waits to be attached
+            in_prompt = [bool(self.prompt) and not draft.pieces and not draft.since_word for draft in drafts]
+            words_left[torch.tensor(in_prompt, device=features.device) & ~at_limit] = 1
+        choices, may = self.evaluator.choices(self.lanes, self.cache, self.hidden, words_left[:, None])
         may = torch.where(empty[:, None], self.goes_on(may), may)
         action = draw(choices.masked_fill(~may, -torch.inf), self.sampling.for_actions, self.generator)
         piece = torch.full_like(action, NOTHING)
@@ -190,7 +197,12 @@ class Generation:
         if must_continue is not None:
             may_begin, may_continue = may_begin & ~must_continue, may_continue | must_continue
         continues = ~self.starts_word & self.tokenizer.is_text.to(device)
-        return (may_begin[:, None] & self.starts_word) | (may_continue[:, None] & continues & ~self.is_byte)
+        begins = may_begin[:, None] & self.starts_word
+        if (within_word := system.within_word) is not None:  # a mark needs room for what continues it
+            after = FeatureTable(names, system.after_generating(features, torch.ones_like(may_begin)))
+            has_room = legal(system, after)[:, system.table.id_of(within_word)]
+            begins &= has_room[:, None] | ~self.is_mark
+        return begins | (may_continue[:, None] & continues & ~self.is_byte)
 
     def is_empty(self, draft: Draft) -> bool:
         """The last word is open and has no character yet."""

@@ -17,11 +17,11 @@ from torch import Tensor
 from dtg.text.arrays import ARRAYS, DEPENDENCY_ARRAYS, PHRASE_ARRAYS, ArrayWriter, growing
 from dtg.text.documents import DocumentBoundaries, sentence_id
 from dtg.text.tokenizer import Tokenizer
-from dtg.transitions.arc_swift import DEFAULT_LIMIT
+from dtg.transitions.arcs.arc_swift import DEFAULT_LIMIT
+from dtg.transitions.arcs.structure import Structure
 from dtg.transitions.batch import ConstituencyColumns, DependencyColumns, SentenceBatch, offsets
 from dtg.transitions.phrases import PhraseCounts
 from dtg.transitions.shift_attach import ATTACH_LIMIT, held_constituents, merges_of
-from dtg.transitions.structure import Structure
 from dtg.transitions.top_down import MAX_CHAIN, MAX_OPEN
 from dtg.trees import ConstituencyTree, DependencyTree
 from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY, TreeKind

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from dtg.errors import DamagedFileError
 from dtg.io.json_files import FORMAT_VERSION
 
 
@@ -56,3 +57,25 @@ def read_log(path: Path) -> list[dict[str, Any]]:
         except ValueError:
             break
     return records
+
+
+def summarize_log(path: Path) -> dict[str, Any]:
+    """What a run has done so far, in short: its data, its steps, and its best score on dev (None, if there is none yet)."""
+    records = read_log(path)
+    if not records or records[0].get("kind") != "run" or not {"corpus", "steps", "words"} <= records[0].keys():
+        raise DamagedFileError(f"{path} is not the log of a training run: its first line does not say what the run is.")
+    run = records[0]
+    training = [record for record in records if record.get("kind") in ("train", "dev")]
+    best = next((record for record in reversed(records) if record.get("kind") == "dev" and record.get("best")), None)
+    scores = ("step", "words", "loss", "word_perplexity", "piece_perplexity")
+    return {
+        "log": str(path),
+        "corpus": run["corpus"],
+        "training": run.get("training"),
+        "steps": max((record["step"] for record in training), default=0),
+        "steps_planned": run["steps"],
+        "words": max((record["words"] for record in training), default=0),
+        "words_planned": run["words"],
+        "best_on_dev": best and {name: best[name] for name in scores if name in best},
+        "test": next((record for record in reversed(records) if record.get("kind") == "test"), None),
+    }

@@ -27,6 +27,7 @@ from dtg.training.sampler import Sampler, Step
 from dtg.training.schedule import Schedule
 from dtg.training.tally import Tally
 from dtg.training.task import TrainingCorpus
+from dtg.training.trackers import Trackers
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -67,7 +68,7 @@ def train(
         config: how to train.
         out: the run folder.
         model_table: describes the model; a run is resumed only with the same.
-        options: precision, sharding and device.
+        options: precision, sharding, device and trackers.
         resume: continue from the newest checkpoint in `out`, if there is one.
         max_minutes: write a checkpoint and stop after this time.
         score_test: score "test" with the best weights when training is finished.
@@ -77,7 +78,7 @@ def train(
         How the run ended, or where it was suspended.
     """
     check_splits(corpus, score_test)
-    runtime = Runtime(options or RuntimeOptions())
+    runtime = Runtime(options or RuntimeOptions(), out)
     listener = (reporter or Reporter()) if runtime.is_main else Silence()
     with Stopper(max_minutes) as stopper, deterministic():
         run = TrainingRun(model, corpus, config, out, model_table, runtime, stopper, listener)
@@ -145,7 +146,8 @@ class TrainingRun:
         schedule = Schedule.of(config, self.sampler.plan.steps)
         self.identity = identity(model_table, config, corpus, self.sampler.plan, schedule, runtime.options.precision)
         self.learner = Learner(model, config, schedule, runtime)
-        self.recorder = Recorder(out, config.keep, runtime.is_main, reporter)
+        trackers = Trackers(runtime.accelerator, out, reporter.warn)
+        self.recorder = Recorder(out, config.keep, runtime.is_main, reporter, trackers)
         self.state = RunState()
 
     def begin(self, resume: bool) -> None:

@@ -40,6 +40,7 @@ from dtg.training.sampler import Plan
 from dtg.training.schedule import Schedule
 from dtg.training.tally import Tally
 from dtg.training.task import TrainingCorpus
+from dtg.training.trackers import Trackers
 
 REDRAW = 60.0  # seconds
 
@@ -72,8 +73,8 @@ class RunState:
 class Recorder:
     """The run folder."""
 
-    def __init__(self, out: Path, keep: int, is_main: bool, reporter: Reporter) -> None:
-        self.out, self.is_main, self.reporter = out, is_main, reporter
+    def __init__(self, out: Path, keep: int, is_main: bool, reporter: Reporter, trackers: Trackers) -> None:
+        self.out, self.is_main, self.reporter, self.trackers = out, is_main, reporter, trackers
         self.store = CheckpointStore(out / "checkpoints", keep)
         self.draws = True
         self.drawn = time.monotonic()
@@ -90,12 +91,14 @@ class Recorder:
                 self.log = Log(self.out / "log.jsonl", state.log_length, self.reporter.warn)
                 if self.log.length == 0:
                     self.log.start(run)
+                self.trackers.open(run, state.step)
 
     def write(self, kind: str, record: Mapping[str, Any]) -> None:
         """Add a line to the log."""
         if self.log is not None:
             with self.saving("the log"):
                 self.log.write(kind, record)
+            self.trackers.write(kind, record)
 
     def checkpoint(self, learner: Learner, state: RunState, run: Mapping[str, Any]) -> None:
         """Write everything that resuming needs."""
@@ -177,6 +180,7 @@ class Recorder:
     def close(self) -> None:
         if self.log is not None:
             self.log.close()
+        self.trackers.close()
 
 
 def identity(

@@ -8,9 +8,11 @@ Accelerate's does not run on CPUs and could not be tested here.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -21,9 +23,11 @@ from dtg.io.settings import check_choice
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
+    from accelerate.tracking import GeneralTracker
 
 PRECISIONS = ("no", "bf16", "fp16")
 DEVICES = ("auto", "cpu", "cuda", "mps")
+TRACKERS = ("tensorboard", "wandb")  # packages and extras, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,17 @@ class RuntimeOptions:
     precision: str = "no"
     fsdp: bool = False
     device: str = "auto"
+    # What is told what the log records, too: names of `TRACKERS`, or trackers of your own (Accelerate's `GeneralTracker`).
+    log_with: Sequence[str | GeneralTracker] = ()
 
     def __post_init__(self) -> None:
         check_choice("precision", self.precision, PRECISIONS)
         check_choice("device", self.device, DEVICES)
+        for name in self.log_with:
+            if isinstance(name, str):
+                check_choice("log_with", name, TRACKERS)
+                if find_spec(name) is None:
+                    raise MissingExtraError(name, name, f"logging with {name}")
         if self.fsdp and self.precision == "fp16":
             raise InputError("FSDP goes with precision no or bf16; fp16 needs loss scaling, which is not sharded.")
 
@@ -44,13 +55,21 @@ class RuntimeOptions:
 class Runtime:
     """This process among its peers."""
 
-    def __init__(self, options: RuntimeOptions) -> None:
+    def __init__(self, options: RuntimeOptions, out: Path | None = None) -> None:
+        """Start as `options` say; `out` is the run folder, where trackers write."""
         try:
             from accelerate import Accelerator
+            from accelerate.utils import ProjectConfiguration
         except ImportError:
             raise MissingExtraError("accelerate", "train", "training") from None
         try:
-            self.accelerator: Accelerator = Accelerator(mixed_precision=options.precision, cpu=options.device == "cpu")
+            folder = str(out / "tensorboard") if out is not None else None
+            self.accelerator: Accelerator = Accelerator(
+                mixed_precision=options.precision,
+                cpu=options.device == "cpu",
+                log_with=list(options.log_with) or None,
+                project_config=ProjectConfiguration(logging_dir=folder),
+            )
         except ValueError as error:
             raise InputError(f"precision {options.precision} cannot be used here: {error}") from None
         self.options = options

@@ -4,11 +4,11 @@ from typing import Any
 
 from dtg.errors import UnknownNameError
 from dtg.transitions.action import END, GEN, LEFTARC, POP, RIGHTARC, Action, Operation
-from dtg.transitions.arc_eager import ArcEager
-from dtg.transitions.arc_hybrid import ArcHybrid
-from dtg.transitions.arc_standard import ArcStandard
-from dtg.transitions.arc_standard_released import ReleasedArcStandard
-from dtg.transitions.arc_swift import ArcSwift
+from dtg.transitions.arcs.arc_eager import ArcEager
+from dtg.transitions.arcs.arc_hybrid import ArcHybrid
+from dtg.transitions.arcs.arc_standard import ArcStandard
+from dtg.transitions.arcs.arc_standard_released import ReleasedArcStandard
+from dtg.transitions.arcs.arc_swift import ArcSwift
 from dtg.transitions.rules import Derivations
 from dtg.transitions.shift_attach import ShiftAttach
 from dtg.transitions.state import State

@@ -18,9 +18,9 @@ from torch import Tensor
 from dtg.errors import InputError
 from dtg.transitions.action import NOTHING, Action
 from dtg.transitions.table import FINISH, GENERATE, ActionTable
-from dtg.trees.binarization import BinaryTree
-from dtg.trees.constituency import ConstituencyTree, Node
 from dtg.trees.kinds import Tree
+from dtg.trees.phrases.binarization import BinaryTree
+from dtg.trees.phrases.constituency import ConstituencyTree, Node
 from dtg.trees.tree import DependencyTree
 
 

@@ -31,8 +31,8 @@ from dtg.transitions.rules import TEXT_GOES_ON, TEXT_IS_DONE, Clause, Derivation
 from dtg.transitions.state import State
 from dtg.transitions.system import TransitionSystem
 from dtg.transitions.table import FINISH, GENERATE
-from dtg.trees.binarization import BinaryTree
 from dtg.trees.kinds import BINARY, PartialBinaryTree, TreeKind
+from dtg.trees.phrases.binarization import BinaryTree
 
 ATTACH_LIMIT = 62
 ATTACH = Action(Operation.ATTACH)

@@ -29,8 +29,8 @@ from dtg.transitions.rules import TEXT_GOES_ON, Clause, Derivations, Rules
 from dtg.transitions.state import State
 from dtg.transitions.system import TransitionSystem
 from dtg.transitions.table import FINISH, GENERATE
-from dtg.trees.constituency import ConstituencyTree, Node
 from dtg.trees.kinds import CONSTITUENCY, PartialConstituencyTree, TreeKind
+from dtg.trees.phrases.constituency import ConstituencyTree, Node
 
 MAX_OPEN, MAX_CHAIN = 60, 12
 

@@ -1,9 +1,9 @@
 """Sentences with trees, of dependencies or phrases, and the files they come in."""
 
-from dtg.trees.binarization import BinaryTree
-from dtg.trees.brackets import read_brackets, write_brackets
 from dtg.trees.conllu import format_conllu, read_conllu, write_conllu
-from dtg.trees.constituency import ConstituencyTree, Node
+from dtg.trees.phrases.binarization import BinaryTree
+from dtg.trees.phrases.brackets import read_brackets, write_brackets
+from dtg.trees.phrases.constituency import ConstituencyTree, Node
 from dtg.trees.projective import Projectivized, projectivize
 from dtg.trees.reading import BracketReading, TreebankReading, TreeReading
 from dtg.trees.report import SkippedSentence, TreebankReport

@@ -7,7 +7,7 @@ drawn to their left too, the outermost at the margin, and branch downwards.
 
 from collections.abc import Sequence
 
-from dtg.trees.nodes import Node, children_of
+from dtg.trees.phrases.nodes import Node, children_of
 
 # A cell of the drawing is the set of sides on which a line leaves it.
 UP, DOWN, LEFT, RIGHT, ARROW = 1, 2, 4, 8, 16

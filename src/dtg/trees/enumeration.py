@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dtg.errors import InputError
-from dtg.trees.nodes import Node
+from dtg.trees.phrases.nodes import Node
 
 LONGEST = 8
 OUTSIDE = -1  # the head of a word whose head is not in the span

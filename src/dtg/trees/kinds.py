@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from dtg.trees.binarization import BinaryTree
-from dtg.trees.brackets import format_for_file, read_brackets, write_brackets
 from dtg.trees.conllu import format_conllu, read_conllu, write_conllu
-from dtg.trees.constituency import ConstituencyTree
 from dtg.trees.drawing import draw_phrases
+from dtg.trees.phrases.binarization import BinaryTree
+from dtg.trees.phrases.brackets import format_for_file, read_brackets, write_brackets
+from dtg.trees.phrases.constituency import ConstituencyTree
 from dtg.trees.svg import dependency_svg
 from dtg.trees.tree import DependencyTree
 

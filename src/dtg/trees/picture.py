@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dtg.io.fonts import text_width
 from dtg.io.pictures import INK, STYLES, picture
 from dtg.trees.drawing import arc_columns
-from dtg.trees.nodes import Child, Node, children_of
+from dtg.trees.phrases.nodes import Child, Node, children_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +51,7 @@ def draw_arcs(
 
 def widths_of(words: Sequence[str], labels: Sequence[str] | None) -> list[float]:
     """The width of each word: of its own letters, or of its label."""
-    letters = [len(word) * CHARACTER for word in words]
+    letters = [text_width(word) * CHARACTER for word in words]
     if labels is None:
         return letters
     return [max(size, 0.7 * len(label) * CHARACTER) for size, label in zip(letters, labels, strict=True)]

@@ -9,11 +9,11 @@ from typing import Any, Literal, Protocol
 
 from dtg.errors import InputError, TreebankError, TreeError
 from dtg.io.settings import check_choice
-from dtg.trees.brackets import BracketPolicy, Functions, Tags, Traces, Unary, read_brackets
 from dtg.trees.conllu import ROOTS, Roots
-from dtg.trees.constituency import BracketSource, ConstituencyTree
 from dtg.trees.kinds import BINARY, CONSTITUENCY, DEPENDENCY, Tree, TreeKind
-from dtg.trees.projection import PHRASE_LABELS, PhraseLabels
+from dtg.trees.phrases.brackets import BracketPolicy, Functions, Tags, Traces, Unary, read_brackets
+from dtg.trees.phrases.constituency import BracketSource, ConstituencyTree
+from dtg.trees.phrases.projection import PHRASE_LABELS, PhraseLabels
 from dtg.trees.report import SkippedSentence, TreebankReport
 from dtg.trees.tree import DependencyTree
 from dtg.trees.treebank import NONPROJECTIVE, NonProjective, read_treebank

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from html import escape
-from unicodedata import east_asian_width
 
+from dtg.io.fonts import STACK, text_width
 from dtg.io.pictures import INK, STYLES
 from dtg.trees.drawing import arc_columns
 from dtg.trees.picture import ends_of
 
-FONTS = "'Noto Sans','DejaVu Sans','Noto Sans CJK JP','Noto Sans CJK SC','Hiragino Sans','Microsoft YaHei',sans-serif"
 WORD_SIZE, LABEL_SIZE = 15, 10  # pixels
 LETTER, GAP, LEVEL, MARGIN = 9.0, 14.0, 26.0, 8.0
 INCH = 96.0  # pixels: `ends_of` computes in inches
@@ -66,7 +65,7 @@ def dependency_svg(
     width, height = right - GAP + MARGIN, top + WORD_SIZE + 14
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{FONTS}"><defs><marker id="dtg-arrow" markerWidth="7" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{STACK}"><defs><marker id="dtg-arrow" markerWidth="7" '
         f'markerHeight="7" refX="5" refY="3" orient="auto"><path d="M0,0 L6,3 L0,6 Z" fill="{INK}"/></marker></defs>'
         f'<rect width="100%" height="100%" fill="white"/>{"".join(shapes)}</svg>'
     )
@@ -75,11 +74,6 @@ def dependency_svg(
 def named(words: Sequence[str], labels: Sequence[str] | None) -> list[tuple[str, str]]:
     """Words with their labels."""
     return list(zip(words, labels if labels is not None else [""] * len(words), strict=True))
-
-
-def text_width(word: str) -> float:
-    """In letters; those of East Asian scripts are wider."""
-    return sum(1.8 if east_asian_width(character) in "WF" else 1.0 for character in word)
 
 
 def line(path: str) -> str:

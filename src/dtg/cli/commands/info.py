@@ -98,6 +98,8 @@ def info(
 
     dtg info parser-small
 
+    dtg info runs/mini/best
+
     dtg info en_ewt-ud-train.conllu
 
     dtg info wsj.mrg
@@ -155,7 +157,7 @@ def describe_corpus(folder: Path, *, as_json: bool) -> None:
 
 def is_trained(path: Path) -> bool:
     """Whether a name or a path stands for a trained model or parser."""
-    return (pretrained.find(path) / CONFIG).is_file()
+    return (saved_folder(path) / CONFIG).is_file()
 
 
 def list_bundled(*, as_json: bool) -> None:
@@ -186,19 +188,50 @@ def kind_of(content: Any, folder: Path) -> str:
 
 
 def describe(path: Path, *, as_json: bool) -> None:
-    """One of them: kind, size and settings; for a bundled one, its card."""
-    from dtg.io.saved import read_saved_config
+    """One of them: kind, size, settings, and how it was trained: its run's log, or a bundled one's card."""
+    from dtg.io.saved import count_parameters, read_saved_config
+    from dtg.training.log import summarize_log
 
-    folder = pretrained.find(path)
+    folder = saved_folder(path)
     content = read_saved_config(folder, "")
     kind = kind_of(content, folder)
-    size = (folder / WEIGHTS).stat().st_size if (folder / WEIGHTS).is_file() else 0
+    has_weights = (folder / WEIGHTS).is_file()
+    size = (folder / WEIGHTS).stat().st_size if has_weights else 0
+    parameters = count_parameters(folder) if has_weights else None
+    log = folder.resolve().parent / "log.jsonl"
+    run = summarize_log(log) if folder.resolve().name == "best" and log.is_file() else None
     if as_json:
-        shown: dict[str, Any] = {"kind": kind, "folder": str(folder), "bytes": size, "settings": content[kind]}
+        shown: dict[str, Any] = {"kind": kind, "folder": str(folder), "bytes": size, "parameters": parameters}
+        shown |= {"settings": content[kind], "run": run}
         typer.echo(json.dumps({"format_version": FORMAT_VERSION, **shown}, ensure_ascii=False))
         return
     if path.name in pretrained.names() and folder.parent == pretrained.FOLDER:
         typer.echo(pretrained.card(path.name).rstrip() + "\n")
-    typer.echo(f"a {kind} in {folder}, {size / 1e6:.1f} MB of weights")
+    counted = "" if parameters is None else f"{parameters:,} parameters, "
+    typer.echo(f"a {kind} in {folder}, {counted}{size / 1e6:.1f} MB of weights")
+    for line in [] if run is None else run_lines(run, "prediction" if kind == "model" else "word"):
+        typer.echo(line)
     for name, value in content[kind].items():
-        typer.echo(f"  {name} = {json.dumps(value)}")
+        typer.echo(f"  {name} = {json.dumps(value, ensure_ascii=False)}")
+
+
+def saved_folder(path: Path) -> Path:
+    """Where a model or parser is: a folder, a bundled name, or a run, whose best one is meant."""
+    folder = pretrained.find(path)
+    best = folder / "best"
+    return best if not (folder / CONFIG).is_file() and (best / CONFIG).is_file() else folder
+
+
+def run_lines(run: dict[str, Any], per: str) -> list[str]:
+    """What the log beside a model says, for people; losses are means per `per`."""
+    lines = [
+        f"trained for {run['steps']:,} of {run['steps_planned']:,} steps, "
+        f"on {run['words']:,} of {run['words_planned']:,} words",
+        f"data: the corpus with hash {run['corpus']}",
+    ]
+    if (best := run["best_on_dev"]) is not None:
+        perplexity = f"; perplexity {best['word_perplexity']:.2f} per word" if per == "prediction" else ""
+        lines.append(f"best on dev at step {best['step']:,}: {best['loss']:.4f} nats per {per}{perplexity}")
+    if (test := run["test"]) is not None:
+        lines.append(f"test: {test['loss']:.4f} nats per {per}")
+    return lines

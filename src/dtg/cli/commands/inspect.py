@@ -134,7 +134,7 @@ def typed(text: str | None, heads: str | None, split_at: str | None) -> tuple[De
 
 def of_brackets(brackets: str, sentence: int, split_at: str | None) -> tuple[ConstituencyTree, list[list[str]] | None]:
     """The tree that is written in brackets, or one of a file."""
-    from dtg.trees.brackets import parse_brackets
+    from dtg.trees.phrases.brackets import parse_brackets
 
     if not brackets.lstrip().startswith("("):
         if split_at is not None:

@@ -10,6 +10,7 @@ import typer
 
 from dtg import configs
 from dtg.cli.options import (
+    LogWithOption,
     MaxMinutesOption,
     PrecisionOption,
     ResumeRunOption,
@@ -56,6 +57,7 @@ def train(
     fsdp: Annotated[bool, typer.Option("--fsdp", help="Shard the weights over the processes (torchrun).")] = False,
     device: TrainingDeviceOption = "auto",
     threads: ThreadsOption = None,
+    log_with: LogWithOption = None,
     list_: Annotated[
         bool, typer.Option("--list", callback=list_configs, is_eager=True, help="List the configurations, and stop.")
     ] = False,
@@ -71,10 +73,11 @@ def train(
     torchrun --nproc-per-node 4 --no-python dtg train paper --data corpus --out runs/paper --precision bf16
     """
     tables = changed(read_config(config), set_ or [])
-    run = TrainingRun(out, resume, max_minutes, precision, device, threads, fsdp, score_test)
+    run = TrainingRun(out, resume, max_minutes, precision, device, threads, fsdp, score_test, tuple(log_with or ()))
     outcome = train_model(run, tables, data)
     changes = "".join(f" --set {shlex.quote(change)}" for change in set_ or [])
-    again = f"To resume it:\ndtg train {config}{changes} --data {data} --out {out} --resume"
+    trackers = "".join(f" --log-with {name}" for name in run.log_with)
+    again = f"To resume it:\ndtg train {config}{changes} --data {data} --out {out}{trackers} --resume"
     run.end(outcome, "model", "prediction", again)
 
 
@@ -88,7 +91,7 @@ def train_model(run: TrainingRun, tables: Tables, data: Path) -> Outcome:
     config = TrainingConfig.from_dict(tables["training"])
     # Mistakes are reported before the corpus is opened.
     ModelConfig.from_dict(tables["model"])
-    RuntimeOptions(run.precision, run.fsdp, run.device)
+    RuntimeOptions(run.precision, run.fsdp, run.device, run.log_with)
     corpus = Corpus.open(data)
     model_config = ModelConfig.for_corpus(tables["model"], corpus)
     run.set_threads()

@@ -9,6 +9,7 @@ import typer
 
 from dtg.cli.options import (
     LanguageOption,
+    LogWithOption,
     MaxMinutesOption,
     NonProjectiveOption,
     PrecisionOption,
@@ -56,6 +57,7 @@ def train_parser(
     precision: PrecisionOption = "no",
     device: TrainingDeviceOption = "auto",
     threads: ThreadsOption = None,
+    log_with: LogWithOption = None,
 ) -> None:
     """Train a parser on treebanks; like every run, it can be interrupted and resumed to the same numbers.
 
@@ -66,11 +68,13 @@ def train_parser(
     dtg evaluate parser en_ewt-ud-test.conllu --parser runs/parser/best
     """
     from dtg.parser.config import default_tables
+    from dtg.training import RuntimeOptions
 
     tables = default_tables(encoder) if config is None else read_config(config)
     if encoder is not None:
         tables = {**tables, "model": {**tables["model"], "encoder": encoder}}
     check_tables(tables)
+    RuntimeOptions(precision, device=device, log_with=tuple(log_with or ()))  # mistakes, before treebanks are read
     if language is not None or "language" not in tables["model"]:
         tables = {**tables, "model": {**tables["model"], "language": language_of(language, treebanks)}}
     reading: dict[str, Any] = {"nonprojective": nonprojective, "roots": roots, "skip_invalid": skip_invalid}
@@ -79,7 +83,7 @@ def train_parser(
         held_out = read_split(dev, "dev", reading)
     else:
         train, held_out = hold_out(train)
-    run = TrainingRun(out, resume, max_minutes, precision, device, threads)
+    run = TrainingRun(out, resume, max_minutes, precision, device, threads, log_with=tuple(log_with or ()))
     outcome = train_model(run, tables, {"train": train, "dev": held_out})
     run.end(outcome, "parser", "word", "The same command with --resume resumes it.")
 

@@ -40,9 +40,11 @@ from dtg.tables.columns import Column
 from dtg.tables.items import Lines as TextLines
 from dtg.tables.items import ReadTree, sentence_of
 from dtg.text.documents import sentence_id
+from dtg.text.sentence import Sentence
+from dtg.text.words import ENGLISH
 from dtg.trees import BracketReading, ConstituencyTree, DependencyTree, TreebankReport, projectivize, read_conllu
 from dtg.trees.conllu import Roots
-from dtg.trees.projection import PhraseLabels
+from dtg.trees.phrases.projection import PhraseLabels
 from dtg.trees.reading import TreeFormat, as_kind, is_bracket_file, is_conllu_file
 
 GROUP = 8  # sentences computed together, and computed again after an interruption, where trees are drawn for them
@@ -58,11 +60,12 @@ class MeasuredSentence:
     sent_id: str | None = None
     tree: ReadTree | None = None
     lifted_arcs: int = 0
+    unsplit: str | None = None  # the line that it is, where that has to be split into words
     heads: tuple[int, ...] | None = None  # of dependencies, crossing arcs lifted, that the tree was made of
 
     @property
     def structure(self) -> object:
-        """The tree of the file, as JSON can hold it: dependencies and the phrases that they are projected to are the same data."""
+        """The file's tree, as JSON can hold it: dependencies and the phrases that they are projected to are the same data."""
         return self.heads or (self.tree and self.tree.key)
 
     @property
@@ -160,8 +163,9 @@ class Perplexity(Task):
         return content_hash([[one.sentence_id, one.words, one.structure] for one in self.sentences])
 
     def for_model(self, model: LanguageModel) -> Self:
-        how = self.how.for_model(model, self.sentences[0].words)
-        return replace(self, how=how, constrained=model.config.constrained)
+        sentences = tuple(split_for(model.language, one) for one in self.sentences)
+        how = self.how.for_model(model, sentences[0].words)
+        return replace(self, how=how, sentences=sentences, constrained=model.config.constrained)
 
     @property
     def group(self) -> int:
@@ -269,7 +273,7 @@ def from_treebank(trees: Iterable[DependencyTree], project: PhraseLabels | None)
         found = projective.tree if project is None else ConstituencyTree.from_dependencies(projective.tree, project)
         name = sentence_id(tree.source)
         lifted, heads = len(projective.lifted), projective.tree.heads
-        yield MeasuredSentence(tree.source.sentence, tree.words, name, found, lifted, heads)
+        yield MeasuredSentence(tree.source.sentence, tree.words, name, found, lifted, heads=heads)
 
 
 def from_brackets(trees: Iterable[ConstituencyTree]) -> Iterator[MeasuredSentence]:
@@ -281,7 +285,17 @@ def from_brackets(trees: Iterable[ConstituencyTree]) -> Iterator[MeasuredSentenc
 
 def from_lines(lines: TextLines, *, tokenized: bool) -> Iterator[MeasuredSentence]:
     """A sentence from each line, split into words unless it is already."""
-    return (MeasuredSentence(line.sentence_id, sentence_of(line.content, tokenized=tokenized).words) for line in lines)
+    for line in lines:
+        words = sentence_of(line.content, tokenized=tokenized).words
+        unsplit = line.content if isinstance(line.content, str) and not tokenized else None
+        yield MeasuredSentence(line.sentence_id, words, unsplit=unsplit)
+
+
+def split_for(language: str, sentence: MeasuredSentence) -> MeasuredSentence:
+    """A line as a model splits it; lines are read, and chosen among, before the model is known, as English."""
+    if sentence.unsplit is None or language == ENGLISH:
+        return sentence
+    return replace(sentence, words=Sentence.of_text(sentence.unsplit, language).words)
 
 
 def ticket(sentence: MeasuredSentence, seed: int) -> str:

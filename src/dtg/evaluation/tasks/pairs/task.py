@@ -166,7 +166,7 @@ class Pairs(AccuracyTask):
         return {} if self.how.proposal is None or self.name == "blimp" else {"proposal": self.how.proposal.name}
 
     def measure(self, model: LanguageModel, items: Sequence[Any]) -> list[Row]:
-        sentences = [Sentence.of_text(text) for pair in items for text in (pair.good, pair.bad)]
+        sentences = [Sentence.of_text(text, model.language) for pair in items for text in (pair.good, pair.bad)]
         if self.conventions[0] == "region":
             regions = [region for pair in items for region in pair.regions]
             found, words = region_log_probabilities(self.how, model, sentences, regions)

@@ -90,11 +90,15 @@ class SuiteSentence:
         """The regions with one space between them; those that are empty leave nothing."""
         return " ".join(" ".join(region.split()) for region in self.regions if region.strip())
 
-    def split(self) -> RegionWords:
-        """The words as UD English writes them, region by region."""
-        from dtg.text.words import split_words  # needs spaCy, an extra that whoever brings surprisals can do without
+    def split(self, language: str = "en") -> RegionWords:
+        """The words by the rules of a language, region by region."""
+        from dtg.text.words import split_words  # imports torch, which whoever brings surprisals can do without
 
-        words = [(word.text, number) for number, region in enumerate(self.regions, 1) for word in split_words(region)]
+        words = [
+            (word.text, number)
+            for number, region in enumerate(self.regions, start=1)
+            for word in split_words(region, language)
+        ]
         return RegionWords(tuple(word for word, _ in words), tuple(number for _, number in words))
 
 

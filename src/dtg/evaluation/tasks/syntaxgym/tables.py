@@ -62,9 +62,9 @@ def sentence_row(sentence: SuiteSentence) -> TableRow:
     return (*place_of(sentence), sentence.text)
 
 
-def word_rows(sentence: SuiteSentence, surprisals: Sequence[float]) -> list[TableRow]:
+def word_rows(sentence: SuiteSentence, surprisals: Sequence[float], language: str = "en") -> list[TableRow]:
     """A sentence's rows of WORD_COLUMNS."""
-    words = sentence.split()
+    words = sentence.split(language)
     together = enumerate(zip(words.regions, words.words, surprisals, strict=True), start=1)
     return [(*place_of(sentence), region, number, word, bits) for number, (region, word, bits) in together]
 

@@ -50,6 +50,7 @@ from dtg.io.hashing import file_hash
 from dtg.io.settings import check_choice
 from dtg.language_model import LanguageModel
 from dtg.tables.columns import Base, Column
+from dtg.text.words import ENGLISH
 
 ITEMS_TOGETHER = 8  # at least, and computed again after an interruption
 
@@ -76,6 +77,7 @@ class SyntaxGym(AccuracyTask):
     rule: Rule = "first"
     said: str = ""  # how many items of each suite
     imported: tuple[Path, Imported] | None = None
+    language: str = ENGLISH  # whose rules split regions into words: the model's
 
     @classmethod
     def of(
@@ -120,7 +122,7 @@ class SyntaxGym(AccuracyTask):
         return content_hash([asdict(suite) for suite in self.suites])
 
     def for_model(self, model: LanguageModel) -> Self:
-        return replace(self, how=self.how.for_model(model))
+        return replace(self, how=self.how.for_model(model), language=model.language)
 
     def ready(self) -> Ready | None:
         if self.imported is None:
@@ -153,7 +155,7 @@ class SyntaxGym(AccuracyTask):
         return {**self.how.settings(), "items_together": self.how.together(ITEMS_TOGETHER, 4)}
 
     def measure(self, model: LanguageModel, items: Sequence[SuiteSentence]) -> list[Row]:
-        found = self.how.surprisals(model, [sentence.split().words for sentence in items], ends=False)
+        found = self.how.surprisals(model, [sentence.split(self.language).words for sentence in items], ends=False)
         return [
             {**asdict(sentence.key), "surprisals": (one.surprisals / math.log(2)).tolist()}
             for sentence, one in zip(items, found, strict=True)
@@ -168,7 +170,7 @@ class SyntaxGym(AccuracyTask):
             if "regions" in row:
                 found[sentence.key] = tuple(row["regions"])
             else:
-                regions = sentence.split().regions
+                regions = sentence.split(self.language).regions
                 found[sentence.key] = region_surprisals(row["surprisals"], regions, len(suite.regions), suite.metric)
         return found
 
@@ -197,7 +199,7 @@ class SyntaxGym(AccuracyTask):
         tables: Tables = {}
         if self.imported is None:
             by_key = rows_by_key(rows)
-            words = [row for one in sentences for row in word_rows(one, by_key[one.key]["surprisals"])]
+            words = [row for one in sentences for row in word_rows(one, by_key[one.key]["surprisals"], self.language)]
             tables["words.csv"] = (WORD_COLUMNS, words)
         known = [row for one in sentences for row in region_rows(one, by_name[one.key.suite], regions[one.key])]
         return {**tables, "regions.csv": (REGION_COLUMNS, known), self.table: (VERDICT_COLUMNS, verdict_rows(results))}

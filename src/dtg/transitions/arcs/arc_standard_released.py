@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dtg.transitions.action import RIGHTARC, Action, Operation
-from dtg.transitions.arc_standard import ArcStandard, ArcStandardLanes
+from dtg.transitions.arcs.arc_standard import ArcStandard, ArcStandardLanes
+from dtg.transitions.arcs.shared import DependencyState
 from dtg.transitions.batch import ActionBatch, SentenceBatch
-from dtg.transitions.dependency import DependencyState
 from dtg.transitions.lanes import Change, LaneActions
 from dtg.transitions.rules import TEXT_IS_DONE, Clause, Rules
 from dtg.trees.tree import DependencyTree

@@ -19,10 +19,10 @@ from typing import ClassVar
 import torch
 
 from dtg.transitions.action import GEN, LEFTARC, RIGHTARC, Action, Operation
-from dtg.transitions.arc_standard import ArcStandard
+from dtg.transitions.arcs.arc_standard import ArcStandard
+from dtg.transitions.arcs.buffer import BufferLanes, generate, give_top_to_buffer
+from dtg.transitions.arcs.shared import DependencyState, DependencySystem
 from dtg.transitions.batch import ActionBatch, SentenceBatch
-from dtg.transitions.buffer import BufferLanes, generate, give_top_to_buffer
-from dtg.transitions.dependency import DependencyState, DependencySystem
 from dtg.transitions.lanes import Change, LaneActions
 from dtg.transitions.rules import BUFFER_IS_FILLED, ROOT_IS_FREE, ROOT_IS_TAKEN, TEXT_GOES_ON, Clause, Rules
 from dtg.trees.tree import ROOT, DependencyTree

@@ -21,11 +21,11 @@ from typing import ClassVar
 import torch
 
 from dtg.transitions.action import GEN, LEFTARC, POP, RIGHTARC, Action, Operation
+from dtg.transitions.arcs.buffer import KeepingLanes, generate, give_top_to_buffer
+from dtg.transitions.arcs.shared import DependencyState, DependencySystem
+from dtg.transitions.arcs.structure import Structure, arc_order, ids_of_arcs
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand
-from dtg.transitions.buffer import KeepingLanes, generate, give_top_to_buffer
-from dtg.transitions.dependency import DependencyState, DependencySystem
 from dtg.transitions.rules import BUFFER_IS_FILLED, NO_WORD_IS_STRANDED, TEXT_GOES_ON, Clause, Rules
-from dtg.transitions.structure import Structure, arc_order, ids_of_arcs
 from dtg.trees.tree import ROOT, DependencyTree
 
 TOP_IS_NOT_ROOT = Clause("the top is not <ROOT>", lambda s, k: s.depth >= 2)

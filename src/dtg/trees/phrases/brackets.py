@@ -12,10 +12,10 @@ from dtg.errors import InputError, TreebankError
 from dtg.io.atomic import replacing
 from dtg.io.settings import check_choice
 from dtg.io.text_files import check_is_file, open_to_write
-from dtg.trees.bracket_lines import Bracket, BracketBlock, bracket_blocks, parse_block, shortened
 from dtg.trees.conllu import SKIP_ADVICE, SentenceProblem
-from dtg.trees.constituency import BracketSource, ConstituencyTree, format_nodes, written_words
-from dtg.trees.nodes import Node, children_of
+from dtg.trees.phrases.bracket_lines import Bracket, BracketBlock, bracket_blocks, parse_block, shortened
+from dtg.trees.phrases.constituency import BracketSource, ConstituencyTree, format_nodes, written_words
+from dtg.trees.phrases.nodes import Node, children_of
 from dtg.trees.report import BracketCounts, SkippedSentence, TreebankReport
 
 Unary = Literal["keep", "collapse"]

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from dtg.transitions.action import Operation
-from dtg.transitions.dependency import DependencyState
+from dtg.transitions.arcs.shared import DependencyState
 from dtg.transitions.lanes import Change, LaneActions, LaneStates
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dtg.errors import TreeError
 from dtg.trees.drawing import draw_phrases
-from dtg.trees.nodes import Node, check_nesting, children_of
+from dtg.trees.phrases.nodes import Node, check_nesting, children_of
 from dtg.trees.tree import tree_error
 
 JOIN, ADDED, ESCAPE = "+", "@", "\\"

@@ -7,7 +7,7 @@ from typing import Literal
 
 from dtg.errors import NonProjectiveError, TreeError
 from dtg.io.settings import check_choice
-from dtg.trees.nodes import Node, children_of
+from dtg.trees.phrases.nodes import Node, children_of
 from dtg.trees.tree import ROOT, DependencyTree, tree_error
 
 PhraseLabels = Literal["none", "head", "upos", "relation"]

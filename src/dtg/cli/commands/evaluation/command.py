@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from dtg.cli.commands.evaluate_pairs import evaluate_blimp, evaluate_pairs
-from dtg.cli.commands.evaluate_ppl import evaluate_ppl
-from dtg.cli.commands.evaluate_rerank import evaluate_rerank
-from dtg.cli.commands.evaluate_sg import evaluate_sg
+from dtg.cli.commands.evaluation.pairs import evaluate_blimp, evaluate_pairs
+from dtg.cli.commands.evaluation.ppl import evaluate_ppl
+from dtg.cli.commands.evaluation.rerank import evaluate_rerank
+from dtg.cli.commands.evaluation.sg import evaluate_sg
 from dtg.cli.evaluation_options import (
     AgainstOption,
     DeviceOption,

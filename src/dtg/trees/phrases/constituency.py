@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Literal, overload
 
 from dtg.errors import InputError, TreeError
-from dtg.trees.binarization import BinaryTree, binarized, binary_spans, check_words, debinarized
 from dtg.trees.drawing import draw_phrases
-from dtg.trees.nodes import Node, as_node, check_nodes, longest_chain, nesting_depth
-from dtg.trees.projection import PhraseLabels, heads_of, phrases_of
+from dtg.trees.phrases.binarization import BinaryTree, binarized, binary_spans, check_words, debinarized
+from dtg.trees.phrases.nodes import Node, as_node, check_nodes, longest_chain, nesting_depth
+from dtg.trees.phrases.projection import PhraseLabels, heads_of, phrases_of
 from dtg.trees.tree import DependencyTree, tree_error
 
 __all__ = ["BracketSource", "ConstituencyTree", "Node", "escape_word"]

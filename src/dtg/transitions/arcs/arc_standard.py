@@ -18,11 +18,11 @@ import torch
 from torch import Tensor
 
 from dtg.transitions.action import GEN, LEFTARC, RIGHTARC, Action, Operation
+from dtg.transitions.arcs.shared import DependencyState, DependencySystem
+from dtg.transitions.arcs.structure import Structure
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand
-from dtg.transitions.dependency import DependencyState, DependencySystem
 from dtg.transitions.lanes import Change, LaneActions, LaneStates
 from dtg.transitions.rules import ROOT_IS_FREE, ROOT_IS_TAKEN, TEXT_GOES_ON, Clause, Rules
-from dtg.transitions.structure import Structure
 from dtg.trees.tree import ROOT, DependencyTree
 
 

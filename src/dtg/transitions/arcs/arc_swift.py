@@ -20,9 +20,10 @@ import torch
 
 from dtg.errors import InputError, TooFarError
 from dtg.transitions.action import GEN, LEFTARC, RIGHTARC, Action, Argument, Operation
+from dtg.transitions.arcs.buffer import KeepingLanes, generate
+from dtg.transitions.arcs.shared import DependencyState, DependencySystem
+from dtg.transitions.arcs.structure import Structure, arc_order, ids_of_arcs
 from dtg.transitions.batch import ActionBatch, SentenceBatch, expand
-from dtg.transitions.buffer import KeepingLanes, generate
-from dtg.transitions.dependency import DependencyState, DependencySystem
 from dtg.transitions.rules import (
     BUFFER_IS_FILLED,
     NO_WORD_IS_HEADLESS,
@@ -34,7 +35,6 @@ from dtg.transitions.rules import (
     Derivations,
     Rules,
 )
-from dtg.transitions.structure import Structure, arc_order, ids_of_arcs
 from dtg.trees.tree import ROOT, DependencyTree
 
 DEFAULT_LIMIT = 20

@@ -1,0 +1,1 @@
+"""`dtg evaluate`: one module per task."""

@@ -1,0 +1,1 @@
+"""Systems that build dependency trees by arcs, and what they share."""

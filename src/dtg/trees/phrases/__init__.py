@@ -1,0 +1,1 @@
+"""Phrase-structure trees: labelled, binary, projected from dependencies, and in brackets."""
