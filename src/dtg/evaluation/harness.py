@@ -64,7 +64,7 @@ class HarnessModel(LM):  # type: ignore[misc]  # the harness has no types
         The harness also asks whether greedy decoding would give the continuation. That is answered with False: a
         log-probability is a sum over trees, greedy decoding follows one, and the search does not find out.
         """
-        continuations = [Continuation.of(request.args[0], request.args[1], self.model.language) for request in requests]
+        continuations = [Continuation.of(*request.args, language=self.model.language) for request in requests]
         tell_cut_words(continuations)
         tell_single_continuations(requests)
         searched = self._searched([one.sentence for one in continuations], disable_tqdm)
@@ -75,7 +75,7 @@ class HarnessModel(LM):  # type: ignore[misc]  # the harness has no types
 
     def loglikelihood_rolling(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[float]:
         """log p of each request's text: the sum over its sentences, which know nothing of each other."""
-        texts = [sentences_of(request.args[0], self.model.language) for request in requests]
+        texts = [sentences_of(*request.args, language=self.model.language) for request in requests]
         searched = self._searched([sentence for text in texts for sentence in text], disable_tqdm)
         return [
             self._answer("loglikelihood_rolling", request, sum(self._log_probability(next(searched), 0) for _ in text))
