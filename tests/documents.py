@@ -25,9 +25,28 @@ def command(line):
 """
 
 
-def blocks(page: Path) -> list[tuple[str, str]]:
-    """(language, content) of every block of code."""
-    return re.findall(r"^```(\w+)\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+def blocks(page: Path | str) -> list[tuple[str, str]]:
+    """(language, content) of every block of code of a page, which is a file or its text."""
+    text = page.read_text(encoding="utf-8") if isinstance(page, Path) else page
+    return re.findall(r"^```(\w+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def commands(block: str) -> list[str]:
+    """The commands of a block of them."""
+    lines = block.splitlines()
+    assert all(line.startswith("$ ") for line in lines), "what commands print is not shown on these pages"
+    return [line.removeprefix("$ ") for line in lines]
+
+
+def script_of(page: Path | str) -> str:
+    """A page's commands and code, in order, as one script."""
+    parts = [COMMANDS]
+    for language, content in blocks(page):
+        if language == "python":
+            parts.append(content)
+        elif language == "console":
+            parts += [f"command({line!r})" for line in commands(content)]
+    return "\n".join(parts)
 
 
 def run(script: Path, *arguments: str) -> str:

@@ -82,7 +82,7 @@ def test_commands_use_it_and_tell_about_it(tmp_path: Path) -> None:
     assert "a model in" in run("info", pretrained.MODEL).stdout
     assert "surprisal, bits" in run("surprisal", "The dog barks.").stdout  # by the bundled model
     parsed = run("parse", " ".join(SENTENCE), "--tokenized").stdout
-    assert "\tlikes\t_\t_\t_\t_\t0\troot\t" in parsed
+    assert "\tlikes\t_\tVERB\t_\t_\t0\troot\t" in parsed
     small_parser().save(tmp_path / "parser")
     assert '"kind": "parser"' in run("info", str(tmp_path / "parser"), "--json").stdout
     (tmp_path / "parser" / "config.json").write_text("{}")

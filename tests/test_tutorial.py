@@ -7,25 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.documents import COMMANDS, ROOT, blocks, run, write_treebank
+from tests.documents import ROOT, blocks, commands, run, script_of, write_treebank
 
 DOCS = ROOT / "docs"
-
-
-def commands(block: str) -> list[str]:
-    lines = block.splitlines()
-    assert all(line.startswith("$ ") for line in lines), "what commands print is not shown on these pages"
-    return [line.removeprefix("$ ") for line in lines]
-
-
-def script_of(page: str) -> str:
-    parts = [COMMANDS]
-    for language, content in blocks(DOCS / page):
-        if language == "python":
-            parts.append(content)
-        elif language == "console":
-            parts += [f"command({line!r})" for line in commands(content)]
-    return "\n".join(parts)
 
 
 @pytest.fixture
@@ -42,7 +26,7 @@ def test_tutorial_and_what_else_uses_the_box(tmp_path: Path) -> None:
     script = tmp_path / "tutorial.py"
     others = [*blocks(DOCS / "index.md"), *blocks(DOCS / "how_it_works.md")]
     shown = [content for language, content in others if language == "python"]
-    script.write_text("\n".join([script_of("tutorial.md"), *shown]), encoding="utf-8")
+    script.write_text("\n".join([script_of(DOCS / "tutorial.md"), *shown]), encoding="utf-8")
     printed = run(script)
     for expected in ("cabinet", "log p(x) =", "log p(x) ≥", "dtg-mini: are", "txl-mini: are"):
         assert expected in printed
@@ -53,7 +37,7 @@ def test_tutorial_and_what_else_uses_the_box(tmp_path: Path) -> None:
 def test_own_treebank_and_own_family(treebank: Path) -> None:
     """The second guide trains a family of its own on what the first has prepared."""
     script = treebank / "own_treebank.py"
-    script.write_text(script_of("own_treebank.md"), encoding="utf-8")
+    script.write_text(script_of(DOCS / "own_treebank.md"), encoding="utf-8")
     run(script)
     assert (treebank / "run" / "best" / "model.safetensors").exists()
 

@@ -106,6 +106,7 @@ def test_mistakes_are_answered(corpus: Path, config: Path, tmp_path: Path) -> No
     assert (
         "[training] has no setting log_evry. Known: seed, batch_sentences" in dtg("train", wrong, *out, code=1).stderr
     )
+    assert "'mlflow'" in dtg("train", "tiny", *out, "--log-with", "mlflow", code=1).stderr
     assert not (tmp_path / "run").exists()
 
 

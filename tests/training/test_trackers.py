@@ -16,7 +16,7 @@ from tests.training.standin import assert_same, log_without_times, toy_train
 from tests.training.test_loop import Listener
 
 
-class StandIn(GeneralTracker):  # type: ignore[misc]  # accelerate has no types
+class StandIn(GeneralTracker):  # type: ignore[misc]  # Accelerate has no types
     """Keeps what it is told, and uses random numbers, as another package may."""
 
     name = "stand-in"

@@ -21,7 +21,6 @@ from dtg.trees.treebank import NonProjective
 BEAM = 300  # as in the paper
 Precision = Literal["no", "bf16", "fp16"]
 TrainingDevice = Literal["auto", "cpu", "cuda", "mps"]
-Tracker = Literal["tensorboard", "wandb"]
 
 # Which model, which parser, where to compute.
 ModelOption = Annotated[
@@ -156,11 +155,11 @@ MaxMinutesOption = Annotated[
 ]
 PrecisionOption = Annotated[Precision, typer.Option(help="Mixed precision.")]
 LogWithOption = Annotated[
-    list[str] | None,  # typer takes no lists of literals; the names are checked where the run is set up
+    list[str] | None,
     typer.Option(
         "--log-with",
         help="Log to TensorBoard (RUN/tensorboard) or Weights & Biases, too; repeatable.",
-        metavar="tensorboard|wandb",
+        metavar="[tensorboard|wandb]",
     ),
 ]
 ThreadsOption = Annotated[

@@ -64,7 +64,7 @@ class HarnessModel(LM):  # type: ignore[misc]  # the harness has no types
         The harness also asks whether greedy decoding would give the continuation. That is answered with False: a
         log-probability is a sum over trees, greedy decoding follows one, and the search does not find out.
         """
-        continuations = [Continuation.of(*request.args, self.model.language) for request in requests]
+        continuations = [Continuation.of(*request.args, language=self.model.language) for request in requests]
         tell_cut_words(continuations)
         tell_single_continuations(requests)
         searched = self._searched([one.sentence for one in continuations], disable_tqdm)
@@ -75,7 +75,7 @@ class HarnessModel(LM):  # type: ignore[misc]  # the harness has no types
 
     def loglikelihood_rolling(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[float]:
         """log p of each request's text: the sum over its sentences, which know nothing of each other."""
-        texts = [sentences_of(*request.args, self.model.language) for request in requests]
+        texts = [sentences_of(*request.args, language=self.model.language) for request in requests]
         searched = self._searched([sentence for text in texts for sentence in text], disable_tqdm)
         return [
             self._answer("loglikelihood_rolling", request, sum(self._log_probability(next(searched), 0) for _ in text))
@@ -114,7 +114,7 @@ class Continuation:
     cut: str | None
 
     @classmethod
-    def of(cls, context: str, continuation: str, language: str) -> Continuation:
+    def of(cls, context: str, continuation: str, *, language: str) -> Continuation:
         sentence = Sentence.of_text(context + continuation, language)
         first = sum(start < len(context) for start in sentence.starts)
         if first == len(sentence):
@@ -126,7 +126,7 @@ class Continuation:
         return cls(sentence, first, sentence.words[first - 1] if is_cut else None)
 
 
-def sentences_of(text: str, language: str) -> list[Sentence]:
+def sentences_of(text: str, *, language: str) -> list[Sentence]:
     """A text's sentences; a line's end is always the end of one."""
     sentences = (sentence for line in text.splitlines() for sentence in split_sentences(line, language))
     found = [Sentence.of_text(sentence, language) for sentence in sentences]

@@ -43,7 +43,7 @@ def missing_characters(figure: Figure) -> frozenset[str]:
     for axes in figure.axes:  # which have no text before they are asked
         axes.get_xticklabels()
         axes.get_yticklabels()
-    characters = {character for text in figure.findobj(Text) for character in text.get_text()}  # type: ignore[attr-defined]
+    characters = {character for text in figure.findobj(Text) for character in text.get_text()}
     known = characters_of(findfont(FONT))
     return frozenset(character for character in characters if not character.isspace() and character not in known)
 
@@ -83,7 +83,7 @@ def use_fonts(figure: Figure, names: list[str]) -> None:
     for axes in figure.axes:
         axes.tick_params(labelfontfamily=families)
     for text in figure.findobj(Text):
-        text.set_fontfamily(families)  # type: ignore[attr-defined]
+        text.set_fontfamily(families)
 
 
 def warn_of_boxes(characters: Set[str], path: Path) -> None:

@@ -73,8 +73,8 @@ def rerank(
     name = parser or pretrained.PARSER
     if loaded.model.family.system.kind is not DEPENDENCY and project is None and not is_bracket_file(name):
         raise InputError(
-            f"{loaded.name} is a model of phrases, and {name} gives dependencies. Pass --project with the labels that the"
-            " model was trained with, or --parser with a file of trees in brackets."
+            f"{loaded.name} is a model of phrases, and {name} gives dependencies. Pass --project with the labels that the "
+            "model was trained with, or --parser with a file of trees in brackets."
         )
     proposal = open_proposal(name, device, project)
 

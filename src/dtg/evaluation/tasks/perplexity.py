@@ -65,7 +65,7 @@ class MeasuredSentence:
 
     @property
     def structure(self) -> object:
-        """The file's tree, as JSON can hold it: dependencies and the phrases that they are projected to are the same data."""
+        """The tree of the file, as JSON can hold it; dependencies and what they are projected to are the same data."""
         return self.heads or (self.tree and self.tree.key)
 
     @property
