@@ -13,7 +13,7 @@ from dtg.proposals.from_file import FileProposal
 from dtg.proposals.projected import ProjectedProposal
 from dtg.scoring.proposal import Draws, draw
 from dtg.trees import BinaryTree, ConstituencyTree, DependencyTree, read_brackets, write_conllu
-from dtg.trees.kinds import BINARY, CONSTITUENCY
+from dtg.trees.kinds import BINARY
 from dtg.trees.phrases.brackets import parse_brackets
 from tests.real_data import data_file
 
@@ -92,12 +92,6 @@ def test_phrases_are_binarised_for_models_of_binary_trees(tmp_path: Path) -> Non
     assert all(isinstance(tree, BinaryTree) for tree in found.trees)
     # (S the (VP dog barks loudly)) and (S the (VP dog (VP barks loudly))) are one binary tree.
     assert [tree.key for tree in found.trees] == [((1, 4), (1, 2), (3, 4)), ((1, 4), (2, 4), (3, 4))]
-
-
-def test_trees_of_another_kind_are_refused(tmp_path: Path) -> None:
-    tree = DependencyTree(DOG, (2, 3, 0, 3))
-    with pytest.raises(InputError, match=r"gives a DependencyTree; the model .* another kind"):
-        draw([tree], DOG, 1, None, CONSTITUENCY)
 
 
 def test_projected_dependencies(tmp_path: Path) -> None:

@@ -32,7 +32,8 @@ from dtg.search.options import BeamOptions
 from dtg.search.state import BeamState
 from dtg.text.sentence import GivenSentence, as_sentence
 from dtg.transitions.rules import Derivations
-from dtg.trees.kinds import DEPENDENCY, Tree
+from dtg.trees.kinds import CONSTITUENCY, Tree
+from dtg.trees.phrases.constituency import ConstituencyTree
 
 How = Literal["auto", "exact", "beam", "proposal", "estimate", "combined"]
 AUTO_TREES = 728  # "auto" sums over all trees up to this many: those of six words, a second for a small model
@@ -71,7 +72,8 @@ def marginalize(
     draws = draw(proposal, words, trees, generator, model.family.system.kind)
     system = model.family.system
     for tree in draws.trees:
-        if system.kind is DEPENDENCY or system.reaches(tree):  # phrases out of reach are counted
+        # Phrases out of reach are counted; trees of another kind are an error.
+        if not isinstance(tree, ConstituencyTree) or system.kind is not CONSTITUENCY or system.reaches(tree):
             system.check(tree)
     return combined(model, words, draws, options) if how == "combined" else from_draws(model, draws, how, options)
 

@@ -15,7 +15,6 @@ from dtg.errors import InputError
 from dtg.io.settings import check_choice
 from dtg.trees.kinds import Tree, TreeKind
 from dtg.trees.reading import as_kind
-from dtg.trees.tree import DependencyTree
 
 # How trees were come by. A list of the k best trees is not drawn at random, even where their probabilities are known:
 # no unbiased estimate can be made from it.
@@ -86,12 +85,6 @@ def of_kind(draws: Draws, kind: TreeKind | None) -> Draws:
     Different phrases may have the same binary tree, so that log q of those is not known, and equal ones are given once.
     """
     trees = [as_kind(tree, kind) for tree in draws.trees]
-    for tree in trees:
-        if kind is not None and not isinstance(tree, kind.type):
-            advice = " ProjectedProposal turns dependencies into phrases." if isinstance(tree, DependencyTree) else ""
-            raise InputError(
-                f"the proposal gives a {type(tree).__name__}; the model generates trees of another kind ({kind.name}).{advice}"
-            )
     if all(made is given for made, given in zip(trees, draws.trees, strict=True)):
         return draws
     return Draws(tuple({tree.key: tree for tree in trees}.values()))

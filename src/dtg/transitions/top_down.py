@@ -193,7 +193,10 @@ class TopDown(TransitionSystem):
     def check(self, tree: Any) -> None:
         """Raise if the tree is of another kind or has a label that the system does not know."""
         if not isinstance(tree, ConstituencyTree):
-            raise InputError(f"{self.name} derives phrase-structure trees; this is a {type(tree).__name__}.")
+            raise InputError(
+                f"{self.name} derives phrase-structure trees; this is a {type(tree).__name__}."
+                " ConstituencyTree.from_dependencies projects dependencies to phrases (project)."
+            )
         if unknown := sorted({node.label for node in tree.nodes} - set(self.labels)):
             raise InputError(
                 f"the tree of {' '.join(tree.words)!r} has phrases labelled {', '.join(unknown)}, which the model does not"

@@ -37,7 +37,7 @@ from dtg.cli.tables import Content, Destination, Result, Search, Work, write_tab
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
 from dtg.tables.columns import UNITS, Base
-from dtg.trees import TreebankReport
+from dtg.trees import DependencyTree, TreebankReport
 
 if TYPE_CHECKING:
     from dtg.cli.loading import NamedModel
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from dtg.tables.items import Item, Lines, ReadTree
     from dtg.tables.sidecar import Sidecar
     from dtg.text.sentence import Sentence
+    from dtg.trees.kinds import Tree
 
 TREES = 256  # scored at a time
 
@@ -92,7 +93,7 @@ def score(
     """
     if sum(given is not None for given in (conllu, brackets, text)) != 1:
         raise InputError(
-            "give trees with --conllu FILE or --brackets FILE, or sentences with --text FILE, and not both."
+            "give trees with --conllu FILE or sentences with --text FILE, and not both; --brackets FILE has trees, too."
         )
     if text is None and tokenized:
         raise InputError("--tokenized is about plain text; the words of --conllu FILE are split already.")
@@ -142,10 +143,11 @@ class Scores:
         from dtg.tables.items import tree_items
         from dtg.trees.reading import as_kind
 
-        kind = self.model.model.family.system.kind
+        def fitting(tree: ReadTree) -> Tree:
+            return tree if isinstance(tree, DependencyTree) else as_kind(tree, self.model.model.family.system.kind)
 
         def compute(items: Iterable[Item[ReadTree]]) -> list[float]:
-            return self.model.model.score([as_kind(item.content, kind) for item in items])
+            return self.model.model.score([fitting(item.content) for item in items])
 
         def rows(item: Item[ReadTree], log_probability: float) -> list[Row]:
             return [tree_row(item.content, item.sentence_id, log_probability, self.base)]
