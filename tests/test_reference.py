@@ -1,4 +1,4 @@
-"""Today's numbers are those of the reference: random models, those in the box, and those saved long ago.
+"""Today's numbers are those of the reference: random models, the bundled ones, and those saved long ago.
 
 tests/reference/cases.py says what is computed, calls.py how dtg is called for it, make.py wrote the JSON.
 """

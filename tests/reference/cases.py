@@ -1,7 +1,7 @@
 """What is frozen: named cases, and for each the quantities that are computed of it, none before it is asked for.
 
 - `random_cases`: small random models in float64, of every family and head, and with every setting that changes numbers.
-- `bundled_cases`: the models and the parser in the box, on the sentences of sentences.txt.
+- `bundled_cases`: the bundled models and parser, on the sentences of sentences.txt.
 - `saved_cases`: models and parsers under saved/, which were written once and must load for ever.
 """
 
@@ -185,7 +185,7 @@ def make_released(family: str, head: str) -> calls.Model:
     return calls.released_model(family, head, shapes, IDS)
 
 
-# What is in the box
+# What is bundled
 
 
 def bundled_cases() -> dict[str, Case]:

@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def rounded(value: Json, digits: int) -> Json:
-    """The same with so many significant digits."""
+    """The same with this many significant digits."""
     if isinstance(value, float):
         return float(f"{value:.{digits}g}")
     if isinstance(value, dict):
