@@ -26,6 +26,7 @@ export async function showDetail(app, isAtOnce = false) {
   const panel = byId("tabpanel");
   panel.setAttribute("aria-labelledby", `tab-${app.tab}`);
   const ticket = ++latest;
+  panel.inert = true; // what it shows is of the state before: nothing in it can be clicked any more
   if (!app.source.isSaved && !isAtOnce) {
     await new Promise((done) => setTimeout(done, PAUSE));
     if (ticket !== latest) return;
@@ -40,6 +41,7 @@ export async function showDetail(app, isAtOnce = false) {
   clearTimeout(slow);
   if (ticket !== latest) return;
   panel.removeAttribute("aria-busy");
+  panel.inert = false;
   replaceContent(byId("tools-detail"));
   replaceContent(panel, content);
 }
