@@ -243,7 +243,7 @@ def test_a_picture_of_one_sentence(run: Command, model: Path, tmp_path: Path) ->
 def test_a_picture_of_conditions_by_two_models(run: Command, model: Path, tmp_path: Path) -> None:
     table = tmp_path / "items.csv"
     table.write_text("item,condition,sentence\n1,short,The dog barks .\n1,long,The old dog barks .\n")
-    options = ["--column", "sentence", "--model", model, "--model", "txl-mini", "--beam", "3"]
+    options: list[str | Path] = ["--column", "sentence", "--model", model, "--model", "txl-mini", "--beam", "3"]
     run("surprisal", table, *options, "--draw", tmp_path / "both.svg")
     drawn = (tmp_path / "both.svg").read_text()
     said = [line.strip() for line in drawn.splitlines() if "<!-- " in line]

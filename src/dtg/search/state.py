@@ -52,9 +52,8 @@ class BeamState:
     def _repr_html_(self) -> str:
         """What the last word cost, and the most probable partial trees, for notebooks."""
         trees = "".join(
-            f"<div>p = {tree.probability:.3f}<br>{draw()}</div>"
-            for tree in (self.trees(3) if self.words else [])
-            if (draw := getattr(tree, "svg", None)) is not None
+            f"<div>p = {tree.probability:.3f}<br>{tree.svg()}</div>"
+            for tree in (self.trees(3) if self.words and self.search.evaluator.family.has_trees else [])
         )
         facts = f"surprisal {self.surprisal:.2f} nats, entropy {self.entropy:.2f}, kept {self.kept:.1%}"
         return f"<p><b>{escape(' '.join(self.words))}</b> {facts}</p>{trees}"
