@@ -19,7 +19,7 @@ from dtg.cli.loading import NamedModel, provenance
 from dtg.cli.sentences import LengthWarning
 from dtg.cli.tables import Destination, Search, Work
 from dtg.errors import InputError
-from dtg.scoring.columns import RUN_COLUMNS, SURPRISAL_COLUMNS, Per, carried_columns, surprisal_rows
+from dtg.scoring.columns import RUN_COLUMNS, SURPRISAL_COLUMNS, Per, carried_columns, measure_columns, surprisal_rows
 from dtg.scoring.picture import MOST_PANELS, SurprisalPanel, draw_panels
 from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.tables.columns import NATS, UNITS, Base, Column, Row, Value
@@ -50,7 +50,16 @@ class SurprisalTable:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        return (*SURPRISAL_COLUMNS, *RUN_COLUMNS, *carried_columns(self.sentences.columns))
+        return (*SURPRISAL_COLUMNS, *measure_columns(self.measures), *RUN_COLUMNS, *self.carried)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The columns asked for, as the models have them."""
+        return tuple(dict.fromkeys(name for model in self.models for name in self.search.column_names(model.model)))
+
+    @property
+    def carried(self) -> tuple[Column, ...]:
+        return carried_columns(self.sentences.columns, self.measures)
 
     def work(self) -> Work[str | Sentence, list[SentenceSurprisal]]:
         """What is computed for the sentences, and the rows it becomes: those of the first model, then the next."""
@@ -58,7 +67,7 @@ class SurprisalTable:
             self.sentences.language = self.models[0].model.language
         items = limited(self.sentences, self.reading["limit"])
         columns, group = self.columns, self.search.group_size(self.sentences)
-        for given, column in zip(self.sentences.columns, carried_columns(self.sentences.columns), strict=True):
+        for given, column in zip(self.sentences.columns, self.carried, strict=True):
             if given.name != column.name:
                 typer.echo(f"dtg: the input's column {given.name} is called {column.name} in the table.", err=True)
         return Work(items, self.sentences.size, self.compute, self.rows, columns, group)
@@ -75,9 +84,10 @@ class SurprisalTable:
         """The rows of one sentence."""
         self.length_warning.check(item, len(results[0].sentence))
         found: list[Row] = []
+        options = {"base": self.base, "per": self.per, "end": self.end, "measures": self.measures}
         for model, result in zip(self.models, results, strict=True):
             run: Row = (model.name, UNITS[self.base], self.search.beam)
-            rows = surprisal_rows(result, item.sentence_id, base=self.base, per=self.per, end=self.end)
+            rows = surprisal_rows(result, item.sentence_id, **options)  # type: ignore[arg-type]
             found += [(*row, *run, *item.carried) for row in rows]
         return found
 

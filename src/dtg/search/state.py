@@ -89,8 +89,19 @@ class BeamState:
         return float(self._beams.statistics.kept[0])
 
     @property
+    def measures(self) -> dict[str, float]:
+        """The columns asked for, by name; none before the first word."""
+        measured = self._beams.measured
+        return (
+            {} if measured is None else dict(zip(self.search.column_names, measured.columns[0].tolist(), strict=True))
+        )
+
+    @property
     def log_probability(self) -> float:
-        """log p(words so far): a lower bound, because the search does not follow everything."""
+        """log p(words so far): a lower bound, because the search does not follow everything.
+
+        With boundary="own", of the words so far and that the last one is over.
+        """
         return float(self._beams.statistics.log_mass[0])
 
     def step(self, word: str) -> BeamState:
@@ -114,7 +125,9 @@ class BeamState:
         They are of the kind that the model generates, such as `PartialDependencyTree`; all have `words`, `probability` and
         `log_probability`.
         """
-        total, score, system = self.log_probability, self._beams.score, self.search.evaluator.system
+        score, system = self._beams.score, self.search.evaluator.system
+        is_own = self.search.options.boundary == "own"  # partial trees are as probable whether or not the word is over
+        total = float(score.logsumexp(0)) if is_own else self.log_probability
         found = []
         for hypothesis in range(len(score) if count is None else min(count, len(score))):
             before_words = actions_of(self._beams.backpointers, hypothesis)

@@ -8,10 +8,13 @@ from typing import Annotated, Literal
 
 import typer
 
+from dtg.cli.evaluation_options import names_in
 from dtg.cli.options import (
     BEAM,
     BaseOption,
     BeamOption,
+    BoundaryOption,
+    ColumnsOption,
     DeviceOption,
     FormatOption,
     LimitOption,
@@ -49,6 +52,8 @@ def surprisal(
     paragraphs: ParagraphsOption = False,
     beam: BeamOption = BEAM,
     word_beam: WordBeamOption = None,
+    boundary: BoundaryOption = "next",
+    columns: ColumnsOption = None,
     out: OutOption = None,
     format: FormatOption = None,
     base: BaseOption = "2",
@@ -90,12 +95,14 @@ def surprisal(
     from dtg.cli.surprisal_table import SurprisalTable
 
     sentences = stimuli(source, literal=literal or text, column=column, paragraphs=paragraphs, tokenized=tokenized)
+    search = Search(beam, word_beam, tokenized, boundary, tuple(names_in(columns) or ()))
+    search.options  # noqa: B018 - checked before anything slow happens
     to = Destination.of(out, format, resume=resume, overwrite=overwrite)
     check_draw(draw or [], to)
     table = SurprisalTable(
         load_models(model, device),
         sentences,
-        Search(beam, word_beam, tokenized),
+        search,
         base,
         per,
         end,
