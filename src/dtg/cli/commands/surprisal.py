@@ -89,7 +89,8 @@ def surprisal(
     from dtg.cli.surprisal_table import SurprisalTable
 
     sentences = stimuli(source, literal=literal or text, column=column, paragraphs=paragraphs, tokenized=tokenized)
-    to = Destination.of(out, format, resume=resume, overwrite=overwrite)
+    inputs: list[str | Path] = [*(model or []), *([] if literal or text else [source])]
+    to = Destination.of(out, format, resume=resume, overwrite=overwrite, inputs=inputs)
     check_draw(draw or [], sentences, to)
     table = SurprisalTable(
         load_models(model, device),
