@@ -97,7 +97,8 @@ def surprisal(
     sentences = stimuli(source, literal=literal or text, column=column, paragraphs=paragraphs, tokenized=tokenized)
     search = Search(beam, word_beam, tokenized, boundary, tuple(names_in(columns) or ()))
     search.options  # noqa: B018 - checked before anything slow happens
-    to = Destination.of(out, format, resume=resume, overwrite=overwrite)
+    inputs: list[str | Path] = [*(model or []), *([] if literal or text else [source])]
+    to = Destination.of(out, format, resume=resume, overwrite=overwrite, inputs=inputs)
     check_draw(draw or [], to)
     table = SurprisalTable(
         load_models(model, device),
