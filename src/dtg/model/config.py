@@ -12,7 +12,7 @@ from typing import Any, Literal
 from dtg.errors import ConfigError
 from dtg.families import FAMILIES, ArcRepresentation, End, FamilyEntry
 from dtg.families.hybrid import HybridFamily, Memory, MemoryOnCompose
-from dtg.io.settings import NonNegativeInt, PositiveInt, Share, check_settings, from_table
+from dtg.io.settings import LayerCount, NonNegativeInt, PositiveInt, Share, TableSize, check_settings, from_table
 from dtg.text.corpus import Corpus
 from dtg.trees.kinds import DEPENDENCY
 
@@ -38,7 +38,7 @@ class ModelConfig:
 
     family: str = "dtg"
     vocabulary: PositiveInt = 8192
-    layers: PositiveInt = 6
+    layers: LayerCount = 6
     width: PositiveInt = 256
     attention_heads: PositiveInt = 4
     # How many heads see through each of the family's views; empty: as the family splits them.
@@ -54,12 +54,12 @@ class ModelConfig:
     attention_output_bias: bool = False
     tied_arc_rows: bool = True  # the second row of an action that composes reads the same embedding as the first
     output_bias: bool = True
-    distance_limit: PositiveInt = 20  # how far arc-swift's arcs reach
+    distance_limit: TableSize = 20  # how far arc-swift's arcs reach
     labels: tuple[str, ...] = ()  # of phrases, in models of phrase structure
     typed_closing: bool | None = None  # whether closing brackets have labels; None: as the family has it
-    max_open: PositiveInt = 60  # phrases that may be open at once
-    max_chain: PositiveInt = 12  # phrases that may begin at one word
-    attach_limit: PositiveInt = 62  # constituents that a token may be merged with, in Pushdown models
+    max_open: TableSize = 60  # phrases that may be open at once
+    max_chain: TableSize = 12  # phrases that may begin at one word
+    attach_limit: TableSize = 62  # constituents that a token may be merged with, in Pushdown models
     attachment: Attachment = "network"  # how Pushdown's attachment head knows of depths
     embedding_scale: bool = False  # embeddings are multiplied by the square root of the width
     position_biases: bool = True  # u and v; without them, queries meet keys and positions as they are

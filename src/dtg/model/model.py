@@ -18,7 +18,7 @@ from dtg import families
 from dtg.errors import ConfigError, InputError
 from dtg.families import ArcRepresentation, Family, PackedRows, pack
 from dtg.families.hybrid import hide_memory
-from dtg.io.saved import load_weights
+from dtg.io.weights import check_fits_memory, load_network
 from dtg.losses import BatchLoss
 from dtg.model.attachment import AttachmentHead, Tape
 from dtg.model.attention import head_groups
@@ -95,7 +95,9 @@ class DecoderModel(nn.Module):
                     f"Set vocabulary = {tokenizer.size}, or prepare the corpus with another tokenizer."
                 )
             root = tokenizer.root
-        model = cls(config, Symbols.of(config, make_family(config)), root, tokenizer)
+        symbols = Symbols.of(config, make_family(config))
+        check_fits_memory(lambda: cls(config, symbols, root, tokenizer))
+        model = cls(config, symbols, root, tokenizer)
         initialise(model, config, torch.Generator().manual_seed(seed))
         return model
 
@@ -133,17 +135,25 @@ class DecoderModel(nn.Module):
         write_model(Path(folder), self, SavedModel(self.config, self.root, self.tokenizer, self.released_ids))
 
     @classmethod
-    def load(cls, folder: str | Path, device: torch.device | str = "cpu") -> DecoderModel:
-        """A model from a folder that `save` wrote."""
-        about = read_model(Path(folder))
+    def load(cls, folder: str | Path, device: torch.device | str = "cpu", *, verify: bool = True) -> DecoderModel:
+        """A model from a folder that `save` wrote.
+
+        Args:
+            folder: of the model.
+            device: what it computes on.
+            verify: check the files against the hashes that they were saved with, and that all weights are finite.
+
+        Returns:
+            The model, in evaluation mode.
+        """
+        about = read_model(Path(folder), verify=verify)
         config, family = about.config, make_family(about.config)
         if about.released_ids is None:
             symbols = Symbols.of(config, family)
         else:
             symbols = Symbols.of_released(config.vocabulary, config.head, about.released_ids, family)
-        model = cls(config, symbols, about.root, about.tokenizer)
+        model = load_network(lambda: cls(config, symbols, about.root, about.tokenizer), Path(folder), verify=verify)
         model.released_ids = about.released_ids
-        load_weights(model, Path(folder))
         return model.to(device).eval()
 
     @property
