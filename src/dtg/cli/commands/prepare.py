@@ -120,7 +120,7 @@ def prepare(
 
     dtg prepare --train en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --project head --out ewt-phrases
 
-    The last two make corpora of phrases, for tg, plm, plm-mask and pushdown; the others are of dependencies.
+    The last two make corpora of phrases, for tg, tg-hybrid, plm, plm-mask and pushdown; the others are of dependencies.
 
     Text has a sentence on each line, and an empty line after each document. It gets its trees from the parser; they are
     kept in DIR.parsed. Run again on the same files with the same options, the command resumes where it was interrupted,
