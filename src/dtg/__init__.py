@@ -9,16 +9,6 @@ from typing import TYPE_CHECKING, Any
 from dtg import pretrained
 from dtg.environment import avoid_broken_amx, sleep_while_waiting
 from dtg.errors import DtgError
-from dtg.trees import (
-    ConstituencyTree,
-    DependencyTree,
-    projectivize,
-    read_brackets,
-    read_conllu,
-    read_treebank,
-    write_brackets,
-    write_conllu,
-)
 
 if TYPE_CHECKING:
     from dtg.evaluation import evaluate
@@ -27,6 +17,12 @@ if TYPE_CHECKING:
     from dtg.scorer import Scorer
     from dtg.scoring.marginal import Marginal
     from dtg.scoring.surprisal import SentenceSurprisal
+    from dtg.trees.conllu import read_conllu, write_conllu
+    from dtg.trees.phrases.brackets import read_brackets, write_brackets
+    from dtg.trees.phrases.constituency import ConstituencyTree
+    from dtg.trees.projective import projectivize
+    from dtg.trees.tree import DependencyTree
+    from dtg.trees.treebank import read_treebank
 
 __version__ = "0.2.0.dev0"
 
@@ -34,13 +30,21 @@ __version__ = "0.2.0.dev0"
 sleep_while_waiting()
 avoid_broken_amx()
 
-# What needs torch is imported when it is asked for: `dtg --help` and reading treebanks stay quick.
+# Everything is imported when it is asked for: `dtg --help` and reading treebanks stay quick.
 LATER = {
+    "ConstituencyTree": "dtg.trees.phrases.constituency",
+    "DependencyTree": "dtg.trees.tree",
     "LanguageModel": "dtg.language_model",
     "evaluate": "dtg.evaluation",
     "Marginal": "dtg.scoring.marginal",
     "Scorer": "dtg.scorer",
     "SentenceSurprisal": "dtg.scoring.surprisal",
+    "projectivize": "dtg.trees.projective",
+    "read_brackets": "dtg.trees.phrases.brackets",
+    "read_conllu": "dtg.trees.conllu",
+    "read_treebank": "dtg.trees.treebank",
+    "write_brackets": "dtg.trees.phrases.brackets",
+    "write_conllu": "dtg.trees.conllu",
 }
 PACKAGES = ("families", "model", "parser", "transitions")
 

@@ -19,7 +19,7 @@ from dtg.io.messages import pluralize
 if TYPE_CHECKING:
     from dtg.language_model import LanguageModel
     from dtg.scoring.surprisal import SentenceSurprisal
-    from dtg.search.options import BeamOptions
+    from dtg.search.options import BeamOptions, Boundary
     from dtg.tables.columns import Column, Row
     from dtg.tables.files import Existing, StreamTable, TableFile
     from dtg.tables.formats import Format
@@ -118,17 +118,29 @@ class Search:
     beam: int
     word_beam: int | None
     tokenized: bool
+    boundary: Boundary = "next"
+    columns: tuple[str, ...] = ()
 
     @property
     def options(self) -> BeamOptions:
         from dtg.search.options import BeamOptions
 
-        return BeamOptions(beam=self.beam, word_beam=self.word_beam)
+        return BeamOptions(beam=self.beam, word_beam=self.word_beam, boundary=self.boundary, columns=self.columns)
 
     @property
     def settings(self) -> dict[str, Any]:
         """What decides the numbers, defaults filled in."""
-        return {"beam": self.beam, "word_beam": self.options.words_kept, "tokenized": self.tokenized}
+        options = self.options
+        found = {"beam": self.beam, "word_beam": options.words_kept, "tokenized": self.tokenized}
+        more = {"boundary": self.boundary} if self.boundary != "next" else {}  # as before there was a choice
+        return {**found, **more, **({"columns": list(options.columns)} if options.columns else {})}
+
+    def column_names(self, model: LanguageModel) -> tuple[str, ...]:
+        """The columns asked for, as a model has them."""
+        from dtg.search.measures.names import changed_names, column_names
+
+        columns = column_names(self.options.columns, model.family.views, model.decoder_model.groups[-1])
+        return changed_names(columns)
 
     def group_size(self, sentences: Sentences) -> int:
         """How many sentences are computed together, and computed again after an interruption."""
@@ -139,7 +151,9 @@ class Search:
         from dtg.tables.items import sentence_of
 
         sentences = (sentence_of(item.content, tokenized=self.tokenized, language=model.language) for item in items)
-        return model.surprisal_stream(sentences, beam=self.beam, word_beam=self.word_beam)
+        return model.surprisal_stream(
+            sentences, beam=self.beam, word_beam=self.word_beam, boundary=self.boundary, columns=self.columns
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from dtg import families
 from dtg.errors import ConfigError, InputError
 from dtg.families import ArcRepresentation, Family, PackedRows, pack
+from dtg.families.hybrid import hide_memory
 from dtg.io.weights import check_fits_memory, load_network
 from dtg.losses import BatchLoss
 from dtg.model.attachment import AttachmentHead, Tape
@@ -63,6 +64,7 @@ class DecoderModel(nn.Module):
         attaches = Operation.ATTACH in self.family.system.table.operations
         self.attachment = AttachmentHead(config) if attaches else None
         self.released_ids: dict[str, int] | None = None
+        self.progress = 0.0  # how much of the training is done, from 0 to 1
         starts_word = None if tokenizer is None else tokenizer.starts_word.clone()
         self.register_buffer("starts_word", starts_word, persistent=False)
         self.starts_word: Tensor | None
@@ -185,7 +187,7 @@ class DecoderModel(nn.Module):
     def forward(self, batch: SentenceBatch, constrained: bool | None = None) -> Predictions:
         """The log-probability of every action in the trees' derivations."""
         actions = self.family.system.derive(batch)
-        packed = pack(self.family, actions, self.root)
+        packed = self.drop_views(pack(self.family, actions, self.root))
         keys = PackedKeys.of(packed, self.groups)
         hidden = self.decoder(*self.symbols.read_rows(packed), keys)
         rows = (packed.target >= 0).nonzero()[:, 0]
@@ -202,6 +204,18 @@ class DecoderModel(nn.Module):
                 0, places[generates] + 1, attached
             )
         return Predictions(log_probability, actions, packed, keys.padding)
+
+    def follow(self, progress: float) -> None:
+        """Be told how much of the training is done, from 0 to 1."""
+        self.progress = progress
+
+    def drop_views(self, packed: PackedRows) -> PackedRows:
+        """In training, the memory is hidden in a share of the sentences, if the configuration says so."""
+        first, last = self.config.view_dropout, self.config.view_dropout_end
+        share = first if last is None else first + (last - first) * self.progress
+        if not self.training or not share:
+            return packed
+        return hide_memory(packed, torch.rand(len(packed.offsets) - 1, device=packed.offsets.device) < share)
 
     def predict(
         self,
@@ -315,4 +329,6 @@ def make_family(config: ModelConfig, derivations: Derivations = "canonical") -> 
         max_open=config.max_open,
         max_chain=config.max_chain,
         attach_limit=config.attach_limit,
+        memory=config.memory,
+        memory_on_compose=config.memory_on_compose,
     )
