@@ -17,6 +17,7 @@ import torch
 from torch import nn
 
 from dtg.errors import InputError
+from dtg.io.settings import check_value
 from dtg.io.weights import check_fits_memory, load_network
 from dtg.losses import BatchLoss
 from dtg.parser.config import ParserConfig
@@ -285,6 +286,8 @@ class Parser(nn.Module, ABC):
         annotate: bool,
     ) -> Iterator[list[ParsedTree]]:
         """Find trees batch by batch, a window of sentences at a time; give them in the order of the sentences."""
+        check_value("k", k, int)
+        check_value("annotate", annotate, bool)
         if self.training:
             raise InputError("the parser is in training mode, where dropout is random. Call parser.eval() first.")
         if isinstance(sentences, str):
