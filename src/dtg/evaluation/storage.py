@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import torch.distributed
 
 from dtg.errors import InputError, ResumeError
-from dtg.io.json_files import read_json, write_json
+from dtg.io.json_files import parse_json, read_json, write_json
 from dtg.io.settings import describe_changes
 
 Group = TypeVar("Group")
@@ -107,7 +107,7 @@ class Store:
         for path in sorted(self.folder.glob("part-*.jsonl")):
             for number, line in enumerate(whole_lines(path), start=1):
                 try:
-                    content = json.loads(line)
+                    content = parse_json(line)
                     found[content["group"]] = content["rows"]
                 except (ValueError, KeyError, TypeError):
                     raise InputError(

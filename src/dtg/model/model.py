@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from dtg import families
 from dtg.errors import ConfigError, InputError
 from dtg.families import ArcRepresentation, Family, PackedRows, pack
+from dtg.io.devices import checked_device
 from dtg.io.saved import load_weights
 from dtg.losses import BatchLoss
 from dtg.model.attachment import AttachmentHead, Tape
@@ -142,7 +143,7 @@ class DecoderModel(nn.Module):
         model = cls(config, symbols, about.root, about.tokenizer)
         model.released_ids = about.released_ids
         load_weights(model, Path(folder))
-        return model.to(device).eval()
+        return model.to(checked_device(device)).eval()
 
     @property
     def device(self) -> torch.device:

@@ -11,6 +11,7 @@ from dtg.transitions.rules import DERIVATIONS, Derivations
 
 SENTENCES_TOGETHER = (32, 256)
 HYPOTHESES_TOGETHER = 2_560
+MOST = 10**9  # nobody means more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ class BeamOptions:
             value = getattr(self, name)
             if value is None and name in ("word_beam", "max_actions"):
                 continue
-            if type(value) is not int or value < least:
+            if type(value) is not int or not least <= value <= MOST:
                 raise InputError(f"{name} is {value!r}; a whole number of at least {least} is expected.")
         check_choice("derivations", self.derivations, DERIVATIONS)
 

@@ -131,6 +131,8 @@ def check_can_write(path: Path, format: Format, existing: Existing) -> None:
     check_parent(path)
     if path.is_dir():
         raise FileError(f"cannot write {path}: it is a folder.")
+    if path.exists() and not path.is_file():
+        raise FileError(f"cannot write {path}: it is a device or a pipe, which cannot be resumed. Write to a file.")
     beside, rows = sidecar_path(path), rows_path(path, format)
     there = [file for file in (path, rows, beside) if file.exists()]
     if there and existing == "error":
