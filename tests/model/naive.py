@@ -15,11 +15,11 @@ from torch import Tensor
 
 from dtg import DependencyTree
 from dtg.families import Kind, Row
-from dtg.model import DecoderModel
+from dtg.model import DecoderModel, ModelConfig
 from dtg.model.decoder import Layer
 from dtg.model.heads import FactoredHead
 from dtg.transitions import GEN, Action, Operation, TransitionSystem
-from tests.twins import TWINS
+from tests.twins import TWINS, hybrid_twin
 
 
 def naive_rows(model: DecoderModel, tree: DependencyTree, pieces: Sequence[Sequence[int]]) -> list[Row]:
@@ -30,7 +30,10 @@ def naive_rows(model: DecoderModel, tree: DependencyTree, pieces: Sequence[Seque
 def rows_of_actions(model: DecoderModel, actions: Sequence[Action], pieces: Sequence[Sequence[int]]) -> list[Row]:
     """The same for any derivation, complete or not."""
     names = [[str(piece) for piece in word] for word in pieces]
-    rows = list(TWINS[model.config.family](actions, names, model.config.arc_representation))
+    config = model.config
+    if config.family == "dtg-hybrid":
+        return list(hybrid_twin(actions, names, config.arc_representation, config.memory, config.memory_on_compose))
+    rows = list(TWINS[config.family](actions, names, config.arc_representation))
     if any(action.operation == Operation.POPROOT for action in actions) and rows[-1].kind == Kind.STACK:
         *kept, composed, predicting = rows
         rows = [*kept, replace(composed, predicts=predicting.predicts)]
@@ -64,6 +67,18 @@ def norm(module: torch.nn.Module, x: Tensor) -> Tensor:
     return centred / (centred.pow(2).mean() + 1e-5).sqrt() * module.weight + module.bias
 
 
+def seen_by_head(config: ModelConfig, row: Row, layer: int, head: int) -> list[tuple[int, int]]:
+    """The rows that a head of a layer sees, and where; the last heads of hybrids are memory heads in some of the layers."""
+    attends, relative = row.attends, row.relative
+    in_half = {"all": True, "lower": layer < config.layers // 2, "upper": layer >= config.layers // 2}
+    heads = config.attention_heads
+    if row.views and in_half[config.memory_layers]:
+        stack_heads = config.view_heads[0] if config.view_heads else heads - heads // 2
+        view = row.views[head >= stack_heads]
+        attends, relative = view.attends, view.relative
+    return list(zip(attends, relative, strict=True))
+
+
 def hidden_vectors(model: DecoderModel, rows: Sequence[Row]) -> list[Tensor]:
     """The decoder, row by row."""
     config, decoder = model.config, model.decoder
@@ -71,7 +86,7 @@ def hidden_vectors(model: DecoderModel, rows: Sequence[Row]) -> list[Tensor]:
         sum((decoder.embedding.weight[token_of(model, n)] for n in r.reads), torch.zeros(config.width)) for r in rows
     ]
     vectors = [v.double() for v in vectors]
-    for layer in decoder.layers:
+    for number, layer in enumerate(decoder.layers):
         assert isinstance(layer, Layer)
         biases = decoder.biases or layer.biases
         assert biases is not None
@@ -85,13 +100,17 @@ def hidden_vectors(model: DecoderModel, rows: Sequence[Row]) -> list[Tensor]:
             mixed = []
             for h in range(heads):
                 query = parts[row.index][0, h]
-                scores = []
-                for key, relative in zip(row.attends, row.relative, strict=True):
+                scores, seen = [], seen_by_head(config, row, number, h)
+                for key, relative in seen:
                     place = (layer.attention.positions.weight @ sinusoid(relative, config.width)).view(heads, size)[h]
                     content = (query + biases.content[h]) @ parts[key][1, h]
                     scores.append((content + (query + biases.position[h]) @ place) / math.sqrt(size))
                 weights = torch.stack(scores).softmax(0)
-                mixed.append(weights @ torch.stack([parts[key][2, h] for key in row.attends]))
+                found = weights @ torch.stack([parts[key][2, h] for key, _ in seen])
+                if layer.attention.gates is not None:
+                    gates = layer.attention.gates
+                    found = found * 2 / (1 + torch.exp(-(gates.weight[h] @ inputs[row.index] + gates.bias[h])))
+                mixed.append(found)
             attended = x + layer.attention.output.weight @ torch.cat(mixed)
             if config.norm == "post":
                 attended = norm(layer.attention_norm, attended)

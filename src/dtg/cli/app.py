@@ -5,7 +5,8 @@ from __future__ import annotations
 import atexit
 import gc
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
@@ -13,6 +14,7 @@ from dtg import __version__
 from dtg.cli.exits import prepare_streams, run
 from dtg.cli.lazy import LazyCommand, LazyGroup
 from dtg.environment import keep_freed_memory
+from dtg.io.messages import DtgWarning
 
 COMMANDS = {
     "inspect": LazyCommand(
@@ -78,9 +80,20 @@ def options(
     """Language models that generate a sentence together with its syntax tree."""
 
 
+def tell_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
+    """Say what the library warns of as commands say things; warnings of others are shown as Python shows them."""
+    if issubclass(category, DtgWarning):
+        typer.echo(f"dtg: note: {message}", err=True)
+    else:
+        typer.echo(warnings.formatwarning(message, category, filename, lineno, line), err=True, nl=False)
+
+
 def main() -> None:
     """Run a command; a user's mistake is answered by one message, without a traceback."""
     prepare_streams()
+    warnings.showwarning = tell_warning
     keep_freed_memory()
     atexit.register(gc.freeze)  # nothing is left to be collected at the end; looking for it would take half a second
     sys.exit(run(lambda: app(prog_name="dtg")))

@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from dtg.cli.progress import list_skipped
+from dtg.cli.tables import exists
 from dtg.errors import FileError, InputError
 from dtg.io.messages import pluralize
 from dtg.io.text_files import check_is_file
@@ -132,7 +133,7 @@ def text_or_file(source: str, *, literal: bool = False, has_column_option: bool 
     """A file if there is one of that name, the standard input for -, or else a sentence."""
     if literal or not source.strip():
         return OneText(source)
-    if source == "-" or exists(source):
+    if source == "-" or exists(Path(source)):
         if source != "-" and looks_like_a_table(Path(source)):
             advice = (
                 "Name the column with the sentences: --column NAME.\n"
@@ -146,14 +147,6 @@ def text_or_file(source: str, *, literal: bool = False, has_column_option: bool 
         way_out = " If it is a sentence, pass --literal." if has_column_option else ""
         raise FileError(f"cannot read {source}: there is no such file.{way_out}")
     return OneText(source)
-
-
-def exists(source: str) -> bool:
-    """Whether there is a file or folder of that name."""
-    try:
-        return Path(source).exists()
-    except OSError:  # a sentence can be longer than a name may be
-        return False
 
 
 def lines_of(source: str) -> Lines:

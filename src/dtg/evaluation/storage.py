@@ -22,7 +22,9 @@ from typing import Any, TypeVar
 import torch.distributed
 
 from dtg.errors import InputError, ResumeError
+from dtg.io.atomic import remove_leftovers
 from dtg.io.json_files import parse_json, read_json, write_json
+from dtg.io.locks import IN_FOLDER
 from dtg.io.settings import describe_changes
 
 Group = TypeVar("Group")
@@ -89,6 +91,7 @@ class Store:
     def check(self) -> None:
         """Begin, or resume what was begun with the same settings."""
         path = self.folder / SETTINGS
+        remove_leftovers(path)
         if path.is_file():
             before = read_json(path, f"Remove {self.folder} to start over.")
             if differing := describe_changes(before, self.settings):
@@ -97,7 +100,7 @@ class Store:
                     "Give the same options again, or name another folder."
                 )
             return
-        if any(self.folder.iterdir()):
+        if any(file.name != IN_FOLDER for file in self.folder.iterdir()):
             raise InputError(f"{self.folder} is not empty, and not a folder of results. Name another, or empty it.")
         write_json(path, self.settings)
 

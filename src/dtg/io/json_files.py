@@ -12,7 +12,7 @@ from dtg.io.atomic import replacing
 
 FORMAT_VERSION = 1  # of every JSON file, and in the metadata of pictures
 CONFIG, WEIGHTS = "config.json", "model.safetensors"  # in the folder of a trained model or parser
-MANIFEST = "manifest.json"  # in the folder of a prepared corpus
+MANIFEST = "manifest.json"  # in the folder of a prepared corpus, of a trained model or parser: hashes of its files
 
 
 def parse_json(text: str | bytes) -> Any:

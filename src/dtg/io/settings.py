@@ -41,7 +41,8 @@ class Limits:
     def allow(self, value: float) -> bool:
         """True if the number is within the limits; NaN never is."""
         is_inside = value >= self.least and (value > self.above or math.isinf(self.above))
-        return is_inside and (value < self.below if math.isfinite(value) else not self.is_finite)
+        is_finite = isinstance(value, int) or math.isfinite(value)  # a large int has no float
+        return is_inside and (value < self.below if is_finite else not self.is_finite)
 
     def describe(self) -> str:
         """The limits as they follow "a number"."""
@@ -53,6 +54,8 @@ class Limits:
 
 
 PositiveInt = Annotated[int, Limits(least=1)]
+LayerCount = Annotated[int, Limits(least=1, below=1001)]  # more are a slip: each is an object that takes memory
+TableSize = Annotated[int, Limits(least=1, below=10_001)]  # of what is numbered one by one
 NonNegativeInt = Annotated[int, Limits(least=0)]
 PositiveFloat = Annotated[float, Limits(above=0)]
 NonNegativeFloat = Annotated[float, Limits(least=0)]
@@ -92,6 +95,8 @@ def from_table(
         error: the class of the error.
     """
     known = field_types(kind)
+    if not isinstance(table, Mapping):
+        raise error(f"{owner} is described by {noun}s with their values, not by {table!r}.")
     if unknown := sorted(set(table) - set(known)):
         raise error(f"{owner} has no {noun} {', '.join(unknown)}. Known: {', '.join(known)}.")
     return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in table.items()})

@@ -114,3 +114,6 @@ def initialise(decoder: nn.Module, config: ModelConfig, generator: torch.Generat
         elif isinstance(module, PositionBiases):
             for bias in (module.content, module.position):
                 bias.normal_(0.0, config.head_width**-0.5, generator=generator)
+    for module in decoder.modules():
+        if isinstance(module, RelativeAttention) and module.gates is not None:
+            module.gates.weight.zero_()

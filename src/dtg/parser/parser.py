@@ -18,7 +18,7 @@ from torch import nn
 
 from dtg.errors import InputError
 from dtg.io.devices import checked_device
-from dtg.io.saved import load_weights
+from dtg.io.weights import check_fits_memory, load_network
 from dtg.losses import BatchLoss
 from dtg.parser.config import ParserConfig
 from dtg.parser.encoder import create_encoder
@@ -100,6 +100,7 @@ class Parser(nn.Module, ABC):
         Returns:
             The parser, in training mode.
         """
+        check_fits_memory(lambda: cls(config, vocabulary))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             parser = cls(config, vocabulary)
@@ -115,19 +116,19 @@ class Parser(nn.Module, ABC):
         save_parser(self, self.config, self.vocabulary, Path(folder))
 
     @classmethod
-    def load(cls, folder: str | Path, device: torch.device | str = "cpu") -> Self:
+    def load(cls, folder: str | Path, device: torch.device | str = "cpu", *, verify: bool = True) -> Self:
         """Load a parser from a folder that `save` wrote. Weights saved in half precision become single precision.
 
         Args:
             folder: such as RUN/best of a training run.
             device: what the parser computes on.
+            verify: check the files against the hashes that they were saved with, and that all weights are finite.
 
         Returns:
             The parser, in evaluation mode.
         """
-        config, vocabulary = read_parser(Path(folder))
-        parser = cls(config, vocabulary)
-        load_weights(parser, Path(folder))
+        config, vocabulary = read_parser(Path(folder), verify=verify)
+        parser = load_network(lambda: cls(config, vocabulary), Path(folder), verify=verify)
         return parser.to(checked_device(device)).eval()
 
     @property

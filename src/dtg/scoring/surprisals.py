@@ -15,6 +15,7 @@ from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.scoring.tree_scores import chunks
 from dtg.search.beam_search import BeamSearch
 from dtg.search.beams import WordStatistics
+from dtg.search.measures.names import with_changes
 from dtg.search.options import BeamOptions
 from dtg.search.prefix_trie import Pieces, SearchedSentence, search_all
 from dtg.text.sentence import GivenSentence, Sentence, as_sentence
@@ -39,15 +40,16 @@ def surprisal_stream(
         ]
         first += len(some)
         for sentence, words, found in zip(some, pieces, search_sentences(search, pieces, ends), strict=True):
-            yield in_columns(sentence, words, found)
+            yield in_columns(sentence, words, found, search.column_names)
 
 
 def search_sentences(
     search: BeamSearch, sentences: Sequence[Sequence[Pieces]], ends: bool
 ) -> Iterator[SearchedSentence]:
-    """By search; for a model without trees by one pass, but for very long sentences."""
-    model = search.evaluator.model
-    in_one = [not model.has_trees and fits_one_pass(words) for words in sentences]
+    """By search; for a model without trees by one pass, but for very long sentences, and for what a pass does not tell."""
+    model, options = search.evaluator.model, search.options
+    is_enough = not (model.has_trees or options.columns or options.boundary == "own")
+    in_one = [is_enough and fits_one_pass(words) for words in sentences]
     read = read_in_one_pass(model, list(compress(sentences, in_one)), search.evaluator.constrained, ends)
     searched = search_all(search, list(compress(sentences, map(not_, in_one))), ends=ends)
     return (next(read if is_in_one else searched) for is_in_one in in_one)
@@ -83,9 +85,13 @@ def passes(sentences: Sequence[Sequence[Pieces]]) -> Iterator[list[Sequence[Piec
         yield [sentences[place] for place in places]
 
 
-def in_columns(sentence: Sentence, pieces: Sequence[Pieces], found: SearchedSentence) -> SentenceSurprisal:
-    """The same numbers, column by column."""
-    statistics = WordStatistics(*np.array(found.words, dtype=np.float64).T)
+def in_columns(
+    sentence: Sentence, pieces: Sequence[Pieces], found: SearchedSentence, names: Sequence[str] = ()
+) -> SentenceSurprisal:
+    """The same numbers, column by column; `names` are those of the columns asked for."""
+    columns = np.array(found.words, dtype=np.float64).T
+    own = len(WordStatistics._fields)
+    statistics = WordStatistics(*columns[:own])
     entropies = np.asarray(statistics.entropy)
     return SentenceSurprisal(
         sentence=sentence,
@@ -99,4 +105,5 @@ def in_columns(sentence: Sentence, pieces: Sequence[Pieces], found: SearchedSent
         pieces=np.array([len(word) for word in pieces]),
         end_surprisal=float(statistics.log_mass[-1]) - found.log_probability,
         log_probability=found.log_probability,
+        measures=with_changes(dict(zip(names, columns[own:], strict=True))),
     )

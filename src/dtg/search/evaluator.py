@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import torch
 from torch import Tensor
 
@@ -9,6 +11,7 @@ from dtg.families.family import Family
 from dtg.families.lanes import Lanes
 from dtg.families.rows import LaneRows
 from dtg.model.attachment import Tape
+from dtg.model.attention import Keys
 from dtg.model.cached_keys import CachedKeys, VisibleRows
 from dtg.model.heads import Allowed
 from dtg.model.model import DecoderModel, make_family
@@ -21,6 +24,7 @@ from dtg.transitions.lanes import FeatureTable, LaneActions, legal, pad_columns
 from dtg.transitions.shift_attach import AttachLanes
 from dtg.transitions.table import GENERATE
 
+Watch = Callable[[CachedKeys, Sequence[VisibleRows]], Keys]
 PREDICTIONS_AT_ONCE = 256  # rows whose whole vocabulary is looked at together
 
 
@@ -34,6 +38,7 @@ class Evaluator:
         self.family: Family = model.family if same else make_family(model.config, options.derivations)
         self.system = self.family.system
         self.rows_evaluated = 0
+        self.watch: Watch | None = None  # sees what the rows that are computed attend to
 
     def begin(self) -> tuple[Lanes, KVCache, Tensor]:
         """One hypothesis with nothing but `<ROOT>`; (1, width) is its hidden vector."""
@@ -169,7 +174,7 @@ class Evaluator:
             lambda layer, keys_values: cache.put(layer, first, keys_values),
             skip=composed,
         )
-        hidden: Tensor = self.model.decoder(operation, piece, keys)
+        hidden: Tensor = self.model.decoder(operation, piece, keys if self.watch is None else self.watch(keys, views))
         if self.model.attachment is not None and cache.attachment is not None:
             cache.attachment[first : first + count] = self.model.attachment.keys(hidden)
         return hidden

@@ -22,7 +22,7 @@ from dtg.training.runtime import Runtime
 from dtg.training.sampler import Step, batch_seed
 from dtg.training.schedule import Schedule
 from dtg.training.tally import Tally
-from dtg.training.task import Integers, LossModule, OpaqueBatch, TrainingSplit
+from dtg.training.task import FollowsProgress, Integers, LossModule, OpaqueBatch, TrainingSplit
 
 
 class Learner:
@@ -49,6 +49,8 @@ class Learner:
         rounds = -(-len(step.batches) // processes)
         pieces = sum(int(split.piece_counts[batch].sum()) for batch in step.batches)
         self.module.train()
+        if isinstance(self.model, FollowsProgress):
+            self.model.follow(step.number / max(1, self.schedule.steps - 1))
         for group, scale in zip(self.optimizer.param_groups, self.scales, strict=True):
             group["lr"] = self.schedule.rate(step.number) * scale
         total, counts = torch.zeros((), dtype=torch.float64), Tally()

@@ -42,6 +42,7 @@ from dtg.training.tally import Tally
 from dtg.training.task import TrainingCorpus
 from dtg.training.trackers import Trackers
 
+CHECKPOINTS = "checkpoints"
 REDRAW = 60.0  # seconds
 
 
@@ -75,7 +76,7 @@ class Recorder:
 
     def __init__(self, out: Path, keep: int, is_main: bool, reporter: Reporter, trackers: Trackers) -> None:
         self.out, self.is_main, self.reporter, self.trackers = out, is_main, reporter, trackers
-        self.store = CheckpointStore(out / "checkpoints", keep)
+        self.store = CheckpointStore(out / CHECKPOINTS, keep)
         self.draws = True
         self.drawn = time.monotonic()
         self.log: Log | None = None
@@ -226,8 +227,9 @@ def described(value: Any) -> str:
     return "not given" if value is None else str(value)
 
 
-def check_fresh(out: Path, checkpoints: list[Path]) -> None:
+def check_fresh(out: Path) -> None:
     """Raise where a new run would write over another."""
+    checkpoints = CheckpointStore(out / CHECKPOINTS, keep=1).folders()
     if checkpoints:
         raise TrainingError(
             f"{out} already has {pluralize(len(checkpoints), 'checkpoint')} of a run.\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -30,6 +30,14 @@ class Trainable(Protocol):
 
     def save(self, folder: Path) -> None:
         """Write config.json, model.safetensors and what else belongs to it into an empty folder that exists."""
+
+
+@runtime_checkable
+class FollowsProgress(Protocol):
+    """A model that trains differently as the run goes on."""
+
+    def follow(self, progress: float) -> None:
+        """Called before every step with the share of all steps that are done: 0 at the first, 1 at the last."""
 
 
 class TrainingSplit(Protocol):

@@ -91,7 +91,7 @@ def parse(
     if (by == "model" and parser is not None) or (by == "parser" and model is not None):
         raise InputError("--parser is for --by parser, and --model for --by model.")
     selection = TreeSelection(nbest, sample_trees or sample, without_replacement, seed)
-    to = Destination.of_trees(out, resume=resume, overwrite=overwrite)
+    to = Destination.of_trees(out, resume=resume, overwrite=overwrite, inputs=(source, parser, model))
     check_draw(draw or [], out)
     from dtg.cli.loading import load_models, load_parser, parser_folder
     from dtg.cli.sentences import UnparsedInput

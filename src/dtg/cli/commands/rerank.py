@@ -66,7 +66,7 @@ def rerank(
 
     Comments give log p(words, tree), the sum over all trees drawn, the tree's share of it, and its rank by the parser.
     """
-    to = Destination.of_trees(out, resume=resume, overwrite=overwrite)
+    to = Destination.of_trees(out, resume=resume, overwrite=overwrite, inputs=(source, parser, model))
     from dtg.cli.loading import load_models, open_proposal, proposal_identity, provenance, show_repairs
     from dtg.cli.sentences import UnparsedInput
     from dtg.scoring.reranking import check_has_trees
