@@ -24,7 +24,7 @@ import torch.distributed
 from dtg.errors import InputError, ResumeError
 from dtg.io.atomic import remove_leftovers
 from dtg.io.hashing import json_hash
-from dtg.io.json_files import read_json, write_json
+from dtg.io.json_files import parse_json, read_json, write_json
 from dtg.io.locks import IN_FOLDER
 from dtg.io.settings import describe_changes
 
@@ -111,7 +111,7 @@ class Store:
         for path in sorted(self.folder.glob("part-*.jsonl")):
             for number, line in enumerate(whole_lines(path), start=1):
                 try:
-                    content = json.loads(line)
+                    content = parse_json(line)
                     stored = {name: content[name] for name in ("group", "rows")}
                     if content.get("sha256", json_hash(stored)) != json_hash(stored):  # 0.1.0 wrote none
                         raise ValueError

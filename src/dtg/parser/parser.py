@@ -17,6 +17,7 @@ import torch
 from torch import nn
 
 from dtg.errors import InputError
+from dtg.io.devices import checked_device
 from dtg.io.settings import check_value
 from dtg.io.weights import check_fits_memory, load_network
 from dtg.losses import BatchLoss
@@ -32,6 +33,7 @@ from dtg.trees import DependencyTree
 WINDOW = 1024  # sentences sorted by length at a time
 BATCH_WORDS = 2048  # computed together; fewer or more are slower
 BATCH_TREES = 4096  # searched for together
+MAX_WORDS = 1_000  # of a sentence: its chart takes about a gigabyte, and four times as much for twice as many words
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class Parser(nn.Module, ABC):
 
     def __init__(self, config: ParserConfig, vocabulary: Vocabulary) -> None:
         super().__init__()
-        self.config, self.vocabulary = config, vocabulary
+        self.config, self.vocabulary, self.max_words = config, vocabulary, MAX_WORDS
         self.encoder = create_encoder(config, vocabulary)
 
     @abstractmethod
@@ -128,7 +130,7 @@ class Parser(nn.Module, ABC):
         """
         config, vocabulary = read_parser(Path(folder), verify=verify)
         parser = load_network(lambda: cls(config, vocabulary), Path(folder), verify=verify)
-        return parser.to(device).eval()
+        return parser.to(checked_device(device)).eval()
 
     @property
     def device(self) -> torch.device:
@@ -278,6 +280,17 @@ class Parser(nn.Module, ABC):
             "without replacement",
         )
 
+    def _words(self, sentence: GivenSentence, number: int) -> tuple[str, ...]:
+        """The words of a sentence that is not too long."""
+        words = as_sentence(sentence, self.config.language).words
+        if len(words) > self.max_words:
+            raise InputError(
+                f"sentence {number} has {len(words):,} words ({' '.join(words[:5])} ...); the limit is {self.max_words:,}. "
+                "Parsing takes time that grows with the cube of the length, and memory that grows with its square. "
+                "Split the sentence, or set parser.max_words."
+            )
+        return words
+
     def _in_batches(
         self,
         sentences: Iterable[GivenSentence],
@@ -290,9 +303,11 @@ class Parser(nn.Module, ABC):
         check_value("annotate", annotate, bool)
         if self.training:
             raise InputError("the parser is in training mode, where dropout is random. Call parser.eval() first.")
+        if k < 1:
+            raise InputError(f"at least one tree must be asked for; k is {k!r}.")
         if isinstance(sentences, str):
             raise InputError(f"several sentences are expected, not one text; put it into a list: [{sentences!r}].")
-        split = (as_sentence(sentence, self.config.language).words for sentence in sentences)
+        split = (self._words(sentence, number) for number, sentence in enumerate(sentences, start=1))
         while window := list(islice(split, max(1, min(WINDOW, WINDOW * 16 // k)))):
             found: dict[int, list[ParsedTree]] = {}
             for indices in length_batches(window, k):

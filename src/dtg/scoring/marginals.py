@@ -113,7 +113,7 @@ def check_needs(how: How, proposal: bool, derivations: Derivations) -> None:
 
 def without_trees(model: DecoderModel, words: Words, options: BeamOptions) -> Marginal:
     """One pass, for families that have no trees."""
-    pieces = model.require_tokenizer().encode_all(words)
+    pieces = model.require_tokenizer().encode_sentence(words)
     score = next(read_in_one_pass(model, [pieces], model.is_constrained(options.constrained))).log_probability
     how = f"one pass, {model.family.name} has no trees"
     facts = known_facts(model, options.constrained)

@@ -36,9 +36,13 @@ def surprisal_stream(
     tokenizer = model.require_tokenizer()
     check_value("ends", ends, bool)
     search = BeamSearch(model, options)
-    source = iter(sentences)
+    source, first = iter(sentences), 1
     while some := [as_sentence(sentence) for sentence in islice(source, LOOK_AHEAD)]:
-        pieces = [tokenizer.encode_all(sentence.words) for sentence in some]
+        pieces = [
+            tokenizer.encode_sentence(sentence.words, f"sentence {number}, ")
+            for number, sentence in enumerate(some, start=first)
+        ]
+        first += len(some)
         for sentence, words, found in zip(some, pieces, search_sentences(search, pieces, ends), strict=True):
             result = in_columns(sentence, words, found, search.column_names)
             if wrong := np.flatnonzero(~np.isfinite(result.surprisals)).tolist():

@@ -72,7 +72,7 @@ def generate_sentences(
     check_value("seed", seed, Seed)
     if max_words < max(1, len(prompt)):
         raise InputError(
-            f"max_words is {max_words}; it must be at least 1, and no less than the prompt's {len(prompt)}."
+            f"max_words is {max_words!r}; it must be at least 1, and no less than the prompt's {len(prompt)}."
         )
     generator = torch.Generator(model.device).manual_seed(seed)
     search = BeamSearch(model, options)

@@ -12,6 +12,8 @@ from dtg.cli.options import (
     DeviceOption,
     DrawOption,
     LimitOption,
+    LongOption,
+    MaxWordsOption,
     ModelOption,
     OverwriteOption,
     ParserOption,
@@ -67,6 +69,8 @@ def parse(
     draw: DrawOption = None,
     out: TreesOutOption = None,
     tokenized: TokenizedOption = False,
+    max_words: MaxWordsOption = 200,
+    long: LongOption = "skip",
     limit: LimitOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
@@ -91,9 +95,10 @@ def parse(
     check_draw(draw or [], out)
     from dtg.cli.loading import load_models, load_parser, parser_folder
     from dtg.cli.sentences import UnparsedInput
+    from dtg.tables.long_sentences import LengthLimit
 
-    given = UnparsedInput.of(source, tokenized=tokenized, limit=limit)
-    options = {**selection.settings, "tokenized": tokenized, "limit": limit}
+    given = UnparsedInput.of(source, tokenized=tokenized, limit=limit, length=LengthLimit(max_words, long))
+    options = {**selection.settings, **given.settings}
     trees: ParserTrees | ModelTrees
     if by == "model":
         trees = ModelTrees(load_models(None if model is None else [model], device)[0], selection, beam, word_beam)
@@ -105,4 +110,4 @@ def parse(
         draw_parsed(given.items(trees.language), trees, draw)
     else:
         write_parsed(given.items(trees.language), given.size, trees, to, sidecar)
-    given.tell_empty()
+    given.tell_left_out()

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from dtg.cli.commands.train_parser import HELD_OUT
-from dtg.cli.interrupts import interruptible
+from dtg.cli.exits import interruptible
 from dtg.cli.options import (
     DeviceOption,
     FunctionsOption,

@@ -12,6 +12,8 @@ from dtg.cli.commands.parse import SourceArgument
 from dtg.cli.options import (
     DeviceOption,
     LimitOption,
+    LongOption,
+    MaxWordsOption,
     ModelOption,
     OverwriteOption,
     ProjectOption,
@@ -49,6 +51,8 @@ def rerank(
     seed: SeedOption = 0,
     out: TreesOutOption = None,
     tokenized: TokenizedOption = False,
+    max_words: MaxWordsOption = 200,
+    long: LongOption = "skip",
     limit: LimitOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
@@ -66,8 +70,9 @@ def rerank(
     from dtg.cli.loading import load_models, open_proposal, proposal_identity, provenance, show_repairs
     from dtg.cli.sentences import UnparsedInput
     from dtg.scoring.reranking import check_has_trees
+    from dtg.tables.long_sentences import LengthLimit
 
-    given = UnparsedInput.of(source, tokenized=tokenized, limit=limit)
+    given = UnparsedInput.of(source, tokenized=tokenized, limit=limit, length=LengthLimit(max_words, long))
     [loaded] = load_models(None if model is None else [model], device)
     check_has_trees(loaded.model)
     name = parser or pretrained.PARSER
@@ -89,8 +94,7 @@ def rerank(
             "trees": trees,
             "seed": seed,
             "weight": weight,
-            "tokenized": tokenized,
-            "limit": limit,
+            **given.settings,
         }
         options |= {} if project is None else {"project": project}
         hashes = {"model_sha256": loaded.sha256, "proposal": proposal_identity(name)}
@@ -98,7 +102,7 @@ def rerank(
         return provenance("rerank", settings, {"model": str(loaded.folder), "proposal": name, "input": given.name})
 
     write_trees(Work(given.items(loaded.model.language), given.size, rankings, rows, (), GROUP), to, sidecar)
-    given.tell_empty()
+    given.tell_left_out()
     show_repairs(proposal)
 
 
