@@ -23,7 +23,7 @@ from dtg.trees import (
 if TYPE_CHECKING:
     from dtg.evaluation import evaluate
     from dtg.language_model import LanguageModel
-    from dtg.parser import BiaffineParser
+    from dtg.parser import Parser
     from dtg.scorer import Scorer
     from dtg.scoring.marginal import Marginal
     from dtg.scoring.surprisal import SentenceSurprisal
@@ -84,7 +84,7 @@ def load(path: str | Path = pretrained.MODEL, device: str = "cpu") -> LanguageMo
     return LanguageModel.load(path, device)
 
 
-def load_parser(path: str | Path = pretrained.PARSER, device: str = "cpu") -> BiaffineParser:
+def load_parser(path: str | Path = pretrained.PARSER, device: str = "cpu") -> Parser:
     """Load a parser.
 
     Args:
@@ -92,11 +92,11 @@ def load_parser(path: str | Path = pretrained.PARSER, device: str = "cpu") -> Bi
         device: such as "cpu", "cuda" or "cuda:1".
 
     Returns:
-        A parser with `parse`, `k_best`, `sample` and `propose`.
+        A `BiaffineParser` of dependencies or a `SpanParser` of phrases, with `parse`, `k_best`, `sample` and `propose`.
     """
-    from dtg.parser import BiaffineParser
+    from dtg.parser import load_parser
 
-    return BiaffineParser.load(pretrained.find(path), device)
+    return load_parser(pretrained.find(path), device)
 
 
 def __getattr__(name: str) -> Any:
