@@ -16,7 +16,7 @@ from dtg.trees.reading import is_bracket_file, is_conllu_file
 
 if TYPE_CHECKING:
     from dtg.language_model import LanguageModel
-    from dtg.parser import BiaffineParser
+    from dtg.parser import Parser
     from dtg.scoring.proposal import Proposal
     from dtg.tables.columns import Column
     from dtg.tables.sidecar import Sidecar
@@ -76,7 +76,7 @@ def parser_folder(name: Path | None) -> Path:
     return pretrained.find(name or pretrained.PARSER)
 
 
-def load_parser(folder: Path, device: str) -> BiaffineParser:
+def load_parser(folder: Path, device: str) -> Parser:
     """The parser of a folder, on the device named on the command line."""
     import dtg
 
@@ -125,6 +125,17 @@ def open_proposal(name: str, device: str, project: PhraseLabels | None = None) -
         "a file of trees, .conllu, .conll, .ptb, .mrg or .brackets (or these with .gz or .xz);\n"
         "spacy: and the name or folder of a pipeline, such as spacy:en_core_web_sm."
     )
+
+
+def gives_phrases(proposal: Proposal) -> bool:
+    """Whether what is proposed is phrases rather than dependencies."""
+    from dtg.parser import Parser
+    from dtg.proposals.from_file import FileProposal
+    from dtg.proposals.projected import ProjectedProposal
+
+    if isinstance(proposal, Parser):
+        return proposal.kind == "constituency"
+    return isinstance(proposal, ProjectedProposal) or (isinstance(proposal, FileProposal) and proposal.has_brackets)
 
 
 def proposal_identity(proposal: str) -> str:

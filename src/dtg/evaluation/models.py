@@ -16,7 +16,7 @@ from dtg.errors import InputError
 from dtg.io.hashing import file_hash
 from dtg.language_model import LanguageModel, name_of
 from dtg.model.saving import model_hash
-from dtg.parser import BiaffineParser
+from dtg.parser import Parser, load_parser
 from dtg.parser.saving import parser_hash
 from dtg.proposals.from_file import FileProposal
 from dtg.proposals.from_spacy import SpacyParser
@@ -32,7 +32,7 @@ SPACY = "spacy:"
 class EvaluatedModel:
     """A language model, or a parser, and what it is called."""
 
-    model: Any  # a LanguageModel, or a BiaffineParser where it is parsers that are evaluated
+    model: Any  # a LanguageModel, or a Parser where it is parsers that are evaluated
     name: str
     sha256: str
     device: str
@@ -52,20 +52,20 @@ class EvaluatedModel:
 
     @classmethod
     def of_parser(
-        cls, parser: BiaffineParser | str | Path | None = None, device: str = "auto", name: str | None = None
+        cls, parser: Parser | str | Path | None = None, device: str = "auto", name: str | None = None
     ) -> EvaluatedModel:
         """A parser in memory, or the folder or bundled name of one; without any, the default parser."""
         if parser is None or isinstance(parser, str | Path):
             folder = pretrained.find(parser or pretrained.PARSER)
             device = resolve_device(device)
-            loaded = BiaffineParser.load(folder, device)
+            loaded = load_parser(folder, device)
             return cls(loaded, name or name_of(folder), parser_hash(folder), device, str(folder))
         device = str(next(parser.parameters()).device)
         return cls(parser, name or "parser", weights_hash(parser), device)
 
     def settings(self, command: str, data_sha256: str, options: Mapping[str, Any]) -> dict[str, Any]:
         """What decides the numbers."""
-        is_parser = isinstance(self.model, BiaffineParser)
+        is_parser = isinstance(self.model, Parser)
         return {
             "command": command,
             "dtg": dtg.__version__,
@@ -108,7 +108,7 @@ class NamedProposal:
             return cls(SpacyParser.load(name.removeprefix(SPACY)), name, name)
         path = pretrained.find(name)
         if path.is_dir():
-            return cls(BiaffineParser.load(path, resolve_device(device)), name, parser_hash(path))
+            return cls(load_parser(path, resolve_device(device)), name, parser_hash(path))
         if path.is_file() and (is_conllu_file(name) or is_bracket_file(name)):
             return cls(FileProposal(path), name, file_hash(path))
         arrived = "is a file, but not named as one of trees" if path.is_file() else "is no file or folder"

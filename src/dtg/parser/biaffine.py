@@ -97,6 +97,8 @@ class Analysis:
 class BiaffineParser(Parser):
     """A dependency parser: made by `create` or `load`, trained by `dtg.training`."""
 
+    kind = "dependency"
+
     def __init__(self, config: ParserConfig, vocabulary: Vocabulary) -> None:
         if config.labelled and not vocabulary.labels:
             raise ConfigError("labelled is true, but the training trees have no labels. Set labelled = false.")

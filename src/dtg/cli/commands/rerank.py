@@ -28,7 +28,6 @@ from dtg.cli.options import (
 from dtg.cli.tables import Destination, Work, write_trees
 from dtg.errors import InputError
 from dtg.trees.kinds import DEPENDENCY
-from dtg.trees.reading import is_bracket_file
 
 if TYPE_CHECKING:
     from dtg.scoring.reranking import Reranking
@@ -62,12 +61,14 @@ def rerank(
 
     dtg rerank corpus.txt --model runs/dtg/best --out trees.conllu
 
+    dtg rerank corpus.txt --model runs/tg/best --parser runs/phrases/best --out trees.ptb
+
     dtg rerank sentences.txt --tokenized --model runs/tg/best --parser nbest.ptb --out trees.ptb
 
     Comments give log p(words, tree), the sum over all trees drawn, the tree's share of it, and its rank by the parser.
     """
     to = Destination.of_trees(out, resume=resume, overwrite=overwrite, inputs=(source, parser, model))
-    from dtg.cli.loading import load_models, open_proposal, proposal_identity, provenance, show_repairs
+    from dtg.cli.loading import gives_phrases, load_models, open_proposal, proposal_identity, provenance, show_repairs
     from dtg.cli.sentences import UnparsedInput
     from dtg.scoring.reranking import check_has_trees
     from dtg.tables.long_sentences import LengthLimit
@@ -76,12 +77,12 @@ def rerank(
     [loaded] = load_models(None if model is None else [model], device)
     check_has_trees(loaded.model)
     name = parser or pretrained.PARSER
-    if loaded.model.family.system.kind is not DEPENDENCY and project is None and not is_bracket_file(name):
+    proposal = open_proposal(name, device, project)
+    if loaded.model.family.system.kind is not DEPENDENCY and not gives_phrases(proposal):
         raise InputError(
             f"{loaded.name} is a model of phrases, and {name} gives dependencies. Pass --project with the labels that the "
-            "model was trained with, or --parser with a file of trees in brackets."
+            "model was trained with, or --parser with a constituency parser or a file of trees in brackets."
         )
-    proposal = open_proposal(name, device, project)
 
     def rankings(items: Iterable[Item[UnparsedSentence]]) -> Iterator[Reranking]:
         return (loaded.model.rerank(item.content.words, proposal, trees, seed=seed) for item in items)

@@ -193,13 +193,11 @@ class RerankedTrees(GoldTask):
         return [*blocks, *cls.against(content)]
 
 
-def own_tree(proposal: Proposal, found: Reranking) -> DependencyTree:
+def own_tree(proposal: Proposal, found: Reranking) -> Any:
     """A parser's most probable tree; of anything else, the tree that it ranks first among those it gave."""
     if isinstance(proposal, Parser):
         return proposal.parse(found.trees[0].tree.words).tree
-    first = min(found.trees, key=lambda ranked: ranked.proposal_rank).tree
-    assert isinstance(first, DependencyTree)
-    return first
+    return min(found.trees, key=lambda ranked: ranked.proposal_rank).tree
 
 
 def count_right(gold: DependencyTree, own: DependencyTree, found: Reranking, weight: float = 0.0) -> Row:
