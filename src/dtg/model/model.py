@@ -18,12 +18,13 @@ from dtg import families
 from dtg.errors import ConfigError, InputError
 from dtg.families import ArcRepresentation, Family, PackedRows, pack
 from dtg.families.hybrid import hide_memory
+from dtg.io.devices import checked_device
 from dtg.io.weights import check_fits_memory, load_network
 from dtg.losses import BatchLoss
 from dtg.model.attachment import AttachmentHead, Tape
 from dtg.model.attention import head_groups
 from dtg.model.config import HeadName, ModelConfig
-from dtg.model.decoder import Decoder, initialise
+from dtg.model.decoder import Decoder, Layer, initialise
 from dtg.model.heads import Allowed, FactoredHead, Head, JointHead
 from dtg.model.packed_keys import PackedKeys
 from dtg.model.precision import finest
@@ -154,7 +155,7 @@ class DecoderModel(nn.Module):
             symbols = Symbols.of_released(config.vocabulary, config.head, about.released_ids, family)
         model = load_network(lambda: cls(config, symbols, about.root, about.tokenizer), Path(folder), verify=verify)
         model.released_ids = about.released_ids
-        return model.to(device).eval()
+        return model.to(checked_device(device)).eval()
 
     @property
     def device(self) -> torch.device:
@@ -183,6 +184,12 @@ class DecoderModel(nn.Module):
         rest = [parameter for parameter in self.parameters() if parameter is not embedding]
         groups = (([embedding], EMBEDDING_RATE), (rest, 1.0))
         return [{"params": group, "lr": learning_rate * scale, "scale": scale} for group, scale in groups]
+
+    def matrices(self) -> list[Tensor]:
+        """The weights of the layers' linear maps, without gates, which are a row for each head."""
+        gates = {id(layer.attention.gates) for layer in self.decoder.layers if isinstance(layer, Layer)}
+        linear = [one for one in self.decoder.layers.modules() if isinstance(one, nn.Linear)]
+        return [one.weight for one in linear if id(one) not in gates]
 
     def forward(self, batch: SentenceBatch, constrained: bool | None = None) -> Predictions:
         """The log-probability of every action in the trees' derivations."""
