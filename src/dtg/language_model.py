@@ -233,6 +233,8 @@ class LanguageModel:
         """
         if isinstance(sentences, str):
             raise InputError("a list of sentences is expected, not one text; put it into a list: surprisal([text]).")
+        if not isinstance(sentences, Iterable) or isinstance(sentences, bytes):
+            raise InputError(f"a list of sentences is expected, not {sentences!r}.")
         return list(
             self.surprisal_stream(
                 sentences,

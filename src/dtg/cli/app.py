@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from dtg import __version__
+from dtg.cli.exits import prepare_streams, run
 from dtg.cli.lazy import LazyCommand, LazyGroup
 from dtg.environment import keep_freed_memory
-from dtg.errors import DtgError
 from dtg.io.messages import DtgWarning
 
 COMMANDS = {
@@ -92,19 +92,8 @@ def tell_warning(
 
 def main() -> None:
     """Run a command; a user's mistake is answered by one message, without a traceback."""
+    prepare_streams()
     warnings.showwarning = tell_warning
     keep_freed_memory()
     atexit.register(gc.freeze)  # nothing is left to be collected at the end; looking for it would take half a second
-    try:
-        app(prog_name="dtg")
-    except DtgError as error:
-        first, *rest = str(error).splitlines()
-        typer.echo("\n".join([f"dtg: {first}", *(f"     {line}" for line in rest)]), err=True)
-        sys.exit(1)
-    except BrokenPipeError:  # the reader of our output has seen enough
-        sys.stderr.close()
-        sys.exit(0)
-    except SystemExit as end:
-        if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):  # typer makes this of Ctrl-C
-            typer.echo("dtg: interrupted.", err=True)
-        raise
+    sys.exit(run(lambda: app(prog_name="dtg")))

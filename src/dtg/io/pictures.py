@@ -83,7 +83,8 @@ def picture(path: str | Path, what: str) -> Iterator[Figure]:
         ".png": {"Description": note},
         ".pdf": {"CreationDate": None, "Subject": note},
     }[path.suffix.lower()]
-    with rc_context({"svg.hashsalt": "dtg", "font.family": FONT, "hatch.linewidth": 0.5}):
+    # Without mathematics: a $ in a word or a name is a dollar.
+    with rc_context({"svg.hashsalt": "dtg", "font.family": FONT, "hatch.linewidth": 0.5, "text.parse_math": False}):
         figure = Figure(layout="constrained")
         yield figure
         with replacing(path) as temporary, fonts_for(figure, path, temporary):

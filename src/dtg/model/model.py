@@ -18,6 +18,7 @@ from dtg import families
 from dtg.errors import ConfigError, InputError
 from dtg.families import ArcRepresentation, Family, PackedRows, pack
 from dtg.families.hybrid import hide_memory
+from dtg.io.devices import checked_device
 from dtg.io.weights import check_fits_memory, load_network
 from dtg.losses import BatchLoss
 from dtg.model.attachment import AttachmentHead, Tape
@@ -154,7 +155,7 @@ class DecoderModel(nn.Module):
             symbols = Symbols.of_released(config.vocabulary, config.head, about.released_ids, family)
         model = load_network(lambda: cls(config, symbols, about.root, about.tokenizer), Path(folder), verify=verify)
         model.released_ids = about.released_ids
-        return model.to(device).eval()
+        return model.to(checked_device(device)).eval()
 
     @property
     def device(self) -> torch.device:

@@ -179,6 +179,8 @@ def check_can_write(
     check_parent(path)
     if path.is_dir():
         raise FileError(f"cannot write {path}: it is a folder.")
+    if path.exists() and not path.is_file():
+        raise FileError(f"cannot write {path}: it is a device or a pipe, which cannot be resumed. Write to a file.")
     place, replacement = TablePaths.of(path, format), TablePaths.of_replacement(path, format)
     check_is_not_input((*place.files, *replacement.files), inputs)
     if not is_ours:

@@ -104,4 +104,15 @@ def read_sidecar(path: Path) -> Sidecar:
     progress = content.pop("progress")
     if not isinstance(progress, dict) or set(progress) | HASH != {field.name for field in fields(ResumePoint)}:
         raise DamagedFileError(f"the progress in {path} is not what dtg writes.\n{advice}")
+    check_types({**content, **progress}, path, advice)
     return Sidecar(**content, progress=ResumePoint(**progress))
+
+
+def check_types(values: Mapping[str, Any], path: Path, advice: str) -> None:
+    """Raise unless every value of a sidecar, and of its progress, is of its kind."""
+    kinds: dict[str, type] = {"settings": dict, "given": dict, "columns": dict, "finished": bool}
+    counts = ("sentences", "rows", "bytes")
+    for name, value in values.items():
+        kind = int if name in counts else kinds.get(name, str)
+        if type(value) is not kind or (isinstance(value, int) and value < 0):
+            raise DamagedFileError(f"{name} in {path} is {str(value)[:40]!r}, which dtg does not write.\n{advice}")

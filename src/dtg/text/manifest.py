@@ -9,7 +9,7 @@ from typing import Any
 
 from dtg.errors import CorpusError
 from dtg.io.hashing import file_hash, json_hash
-from dtg.io.json_files import FORMAT_VERSION, MANIFEST
+from dtg.io.json_files import FORMAT_VERSION, MANIFEST, parse_json
 from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY
 
 TOKENIZER = "tokenizer.model"
@@ -60,7 +60,7 @@ def read_manifest(folder: Path) -> Manifest:
         what = f"there is no {MANIFEST} in it" if folder.is_dir() else "there is no such folder"
         raise CorpusError(f"{folder} is not a prepared corpus: {what}. Make one with: dtg prepare --out {folder}")
     try:
-        manifest: Any = json.loads(path.read_text(encoding="utf-8"))
+        manifest: Any = parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise CorpusError(f"{path} is damaged: {error}. {AGAIN}") from None
     if isinstance(manifest, dict) and "files" in manifest and "splits" not in manifest:

@@ -129,9 +129,9 @@ def typed(text: str | None, heads: str | None, split_at: str | None) -> tuple[De
             "dtg inspect --conllu FILE --sentence 1"
         )
     numbers = heads.replace(",", " ").split()
-    if wrong := [number for number in numbers if not (number.isascii() and number.isdigit())]:
+    if wrong := [number for number in numbers if not (number.isascii() and number.isdigit() and len(number) < 10)]:
         raise InputError(
-            f"--heads has {wrong[0]!r}; whole numbers are expected, one for each word, 0 for the root word."
+            f"--heads has {wrong[0][:40]!r}; whole numbers are expected, one for each word, 0 for the root word."
         )
     pieces = pieces_of(text.split(), split_at)
     words = text.split() if pieces is None else ["".join(word) for word in pieces]

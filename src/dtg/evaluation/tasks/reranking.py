@@ -18,12 +18,12 @@ import numpy as np
 from dtg.errors import InputError
 from dtg.evaluation.contract import Content, Interval, Metric, Row
 from dtg.evaluation.intervals import ratio_interval
-from dtg.evaluation.models import NamedProposal
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
 from dtg.evaluation.tasks.parsing import GoldTask, attachments, is_punctuation, ticket
 from dtg.evaluation.tasks.perplexity import finite
 from dtg.evaluation.tasks.selection import choose, content_hash, details
 from dtg.language_model import LanguageModel
+from dtg.named_proposal import NamedProposal
 from dtg.parser.parser import Parser
 from dtg.scoring.proposal import Proposal
 from dtg.scoring.reranking import Reranking, check_has_trees
@@ -193,13 +193,11 @@ class RerankedTrees(GoldTask):
         return [*blocks, *cls.against(content)]
 
 
-def own_tree(proposal: Proposal, found: Reranking) -> DependencyTree:
+def own_tree(proposal: Proposal, found: Reranking) -> Any:
     """A parser's most probable tree; of anything else, the tree that it ranks first among those it gave."""
     if isinstance(proposal, Parser):
         return proposal.parse(found.trees[0].tree.words).tree
-    first = min(found.trees, key=lambda ranked: ranked.proposal_rank).tree
-    assert isinstance(first, DependencyTree)
-    return first
+    return min(found.trees, key=lambda ranked: ranked.proposal_rank).tree
 
 
 def count_right(gold: DependencyTree, own: DependencyTree, found: Reranking, weight: float = 0.0) -> Row:

@@ -113,7 +113,7 @@ class SpanItems(ChartItems):
                 has_label = torch.ones_like(split, dtype=torch.bool)
             else:
                 kind, span = item // size, item % size
-                is_few = ((kind == SEQUENCE) | (kind == COMPLETE)) & (0 < split) & (split <= self.few)
+                is_few = ((kind == SEQUENCE) | (kind == COMPLETE)) & (split > 0) & (split <= self.few)
                 is_further = kind == FURTHER
                 place = (sentence * size + span) * self.few + (split - 1).clamp(0, self.few - 1)
                 label = torch.where(is_further, split - (self.few + 2), take(self.best, place))
@@ -144,7 +144,7 @@ def complete_by_first(chart: SpanChart) -> Tensor:
 
 
 def item_values(chart: SpanChart, others: Tensor, reduce: Reduce) -> list[Tensor]:
-    """(words, widths, batch) what the choices of each kind are worth together: splits, labels and none, labels, other labels."""
+    """(words, widths, batch) what the choices of each kind are worth together: splits, labels or none, labels, other labels."""
     further = reduce(others, 3)
     words = further.shape[1]
     first = torch.arange(words, device=further.device).unsqueeze(1)
