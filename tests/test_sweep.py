@@ -41,13 +41,27 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / sweep.TIMES).write_text(json.dumps({"muon": {"seconds": 0.5, "relative": 1.25}}))
     sweep.main(["table", "--out", str(tmp_path)])
     assert capsys.readouterr().out.splitlines() == [
-        "| run | differs in | dev, nats per word | | time of a step |",
+        "| run | differs in | dev, nats per word | against base | time of a step |",
         "|---|---|---|---|---|",
         "| base |  | 8.000 |  |  |",
         "| muon | optimizer = muon | 7.750 | -0.250 | 1.25 |",
         "",
         "After 253,500 words. Times are multiples of base's.",
     ]
+
+
+def test_the_table_has_circuits_where_they_were_evaluated(tmp_path: Path) -> None:
+    for name in ("base", "hybrid-2-2"):
+        write_log(tmp_path / name, 100.0)
+    results = tmp_path / "sg" / "hybrid-2-2"
+    results.mkdir(parents=True)
+    circuits = {"Agreement": {"accuracy": 50.0}, "Garden-path": {"accuracy": 62.5}, "Long-distance": {"accuracy": 75.0}}
+    averages = [{"mean": "micro", "accuracy": 10.0}, {"mean": "suite mean", "accuracy": 60.0}]
+    scores = {"first": {"circuits": circuits, "averages": averages}}
+    (results / "results.json").write_text(json.dumps({"scores": scores}))
+    head, _, base, hybrid, *_ = sweep.table(tmp_path).splitlines()
+    assert head.endswith("| time of a step | Agreement | Garden-path | Long-distance | SyntaxGym |")
+    assert base.endswith("|  |  |  |  |  |") and hybrid.endswith("| 50.0 | 62.5 | 75.0 | 60.0 |")
 
 
 def test_what_is_finished_is_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,6 +78,9 @@ def test_what_is_finished_is_not_trained_again(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("tools.sweep.subprocess.run", take_down)
     sweep.main(["train", "--data", "c", "--out", str(tmp_path), "--lock", str(tmp_path / "lock"), "base", "muon"])
     assert len(commands) == 1 and "training.optimizer=muon" in commands[0]
+    sweep.main(["evaluate", "--sg", "suites", "--out", str(tmp_path), "base", "muon"])
+    _, evaluation = commands  # muon has no model
+    assert evaluation[3:7] == ["evaluate", "sg", "suites", "--model"] and str(tmp_path / "sg" / "base") in evaluation
 
 
 def test_mistakes_are_answered(capsys: pytest.CaptureFixture[str]) -> None:

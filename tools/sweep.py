@@ -3,6 +3,7 @@
     python -m tools.sweep list                                        the names below, with their settings
     python -m tools.sweep train --data CORPUS --out DIR [NAME ...]    train what is not trained yet, resume what was interrupted
     python -m tools.sweep time --data CORPUS --out DIR [NAME ...]     how long a step takes, all of them in turn
+    python -m tools.sweep evaluate --sg SUITES --out DIR [NAME ...]   SyntaxGym by a narrow beam, of what is trained
     python -m tools.sweep table --out DIR                             the table of what there is, in Markdown
 
 Without names, all of them, in order. All have mini's model and the same sentences in the same order: a sixteenth of mini's
@@ -39,6 +40,8 @@ from dtg.training.sampler import Sampler
 CONFIG = "mini-quarter"
 WORDS = 253_484  # a sixteenth of mini's
 TIMES = "times.json"
+EVALUATED = "sg"  # the folder of SyntaxGym's results, beside the runs
+CIRCUITS = ("Agreement", "Garden-path", "Long-distance")
 STEPS, ROUNDS = 3, 7  # batches of each model in turn, and how often; the first round does not count
 
 MODERN: dict[str, Any] = {
@@ -145,6 +148,33 @@ def train(names: Sequence[str], data: Path, out: Path, words: int, minutes: floa
             raise SystemExit(f"{name} ended with code {done.returncode}; the same command resumes it.")
 
 
+def evaluate(names: Sequence[str], suites: Path, out: Path, lock: Path | None) -> None:
+    """SyntaxGym by a narrow beam, of every run that is finished and has not been evaluated; what was interrupted resumes."""
+    for name in names:
+        results = out / EVALUATED / name
+        if last_dev(out / name) is None or (results / "results.json").is_file():
+            continue
+        results.parent.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "dtg", "evaluate", "sg", str(suites), "--model", str(out / name / "best")]
+        command += ["--name", name, "--beam", "30", "--word-beam", "10", "--out", str(results)]
+        with locked(lock):
+            print(f"{time.strftime('%H:%M')} {name}", flush=True)
+            done = subprocess.run(command, check=False)
+        if done.returncode:
+            raise SystemExit(f"{name} ended with code {done.returncode}; the same command resumes it.")
+
+
+def circuits(out: Path, name: str) -> list[str]:
+    """The share of items that are right, in percent, of some circuits and of all suites."""
+    path = out / EVALUATED / name / "results.json"
+    if not path.is_file():
+        return [""] * (1 + len(CIRCUITS))
+    scores = json.loads(path.read_text(encoding="utf-8"))["scores"]["first"]
+    shares = [scores["circuits"][circuit]["accuracy"] for circuit in CIRCUITS]
+    shares.append(next(one["accuracy"] for one in scores["averages"] if one["mean"] == "suite mean"))
+    return [f"{share:.1f}" for share in shares]
+
+
 def measure(names: Sequence[str], data: Path, out: Path, words: int) -> None:
     """Seconds of a step, all models in turn on the same batches, so that what else the machine does befalls all of them."""
     torch.set_num_threads(1)
@@ -191,38 +221,50 @@ def table(out: Path) -> str:
     if not found:
         return f"Nothing is trained in {out} yet.\n"
     loss = {name: math.log(score["word_perplexity"]) for name, score in found.items()}
-    lines = ["| run | differs in | dev, nats per word | | time of a step |", "|---|---|---|---|---|"]
+    heads = ["run", "differs in", "dev, nats per word", "against base", "time of a step"]
+    has_circuits = any(any(circuits(out, name)) for name in found)
+    heads += [*CIRCUITS, "SyntaxGym"] if has_circuits else []
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for name, value in loss.items():
         settings = ", ".join(f"{key.split('.')[1]} = {as_toml(setting)}" for key, setting in RUNS[name].items())
         versus = f"{value - loss['base']:+.3f}" if "base" in loss and name != "base" else ""
         relative = times.get(name, {}).get("relative")
-        lines.append(
-            f"| {name} | {settings} | {value:.3f} | {versus} | {'' if relative is None else f'{relative:.2f}'} |"
-        )
+        cells = [name, settings, f"{value:.3f}", versus, "" if relative is None else f"{relative:.2f}"]
+        lines.append("| " + " | ".join([*cells, *(circuits(out, name) if has_circuits else [])]) + " |")
     words = next(iter(found.values()))["words"]
     return "\n".join([*lines, "", f"After {words:,} words. Times are multiples of base's."]) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["list", "train", "time", "table"])
+    parser.add_argument("what", choices=["list", "train", "time", "evaluate", "table"])
     parser.add_argument("names", nargs="*", help="of runs; all of them if none is given")
     parser.add_argument("--data", type=Path, help="a prepared corpus")
     parser.add_argument("--out", type=Path, help="where the runs are")
+    parser.add_argument("--sg", type=Path, help="the folder of SyntaxGym's suites")
     parser.add_argument("--words", type=int, default=WORDS, help="of each training")
     parser.add_argument("--minutes", type=float, help="after which a training is suspended")
     parser.add_argument("--lock", type=Path, help="a file to be locked during each training")
     given = parser.parse_intermixed_args(arguments)
     if unknown := [name for name in given.names if name not in RUNS]:
         parser.error(f"there is no run {', '.join(unknown)}; there are {', '.join(RUNS)}")
-    if (given.what != "list" and given.out is None) or (given.what in ("train", "time") and given.data is None):
-        parser.error(f"{given.what} needs --out" + (" and --data" if given.what in ("train", "time") else ""))
+    needed = {
+        "list": (),
+        "train": ("out", "data"),
+        "time": ("out", "data"),
+        "evaluate": ("out", "sg"),
+        "table": ("out",),
+    }
+    if missing := [f"--{name}" for name in needed[given.what] if getattr(given, name) is None]:
+        parser.error(f"{given.what} needs {' and '.join(missing)}")
     names = given.names or list(RUNS)
     if given.what == "list":
         for name in names:
             print(f"{name:<16}" + " ".join(f"{key}={as_toml(value)}" for key, value in RUNS[name].items()))
     elif given.what == "train":
         train(names, given.data, given.out, given.words, given.minutes, given.lock)
+    elif given.what == "evaluate":
+        evaluate(names, given.sg, given.out, given.lock)
     elif given.what == "time":
         measure(names, given.data, given.out, given.words)
     else:
