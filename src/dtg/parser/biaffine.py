@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dtg.errors import ConfigError
+from dtg.errors import ConfigError, NotFiniteError
 from dtg.losses import BatchLoss
 from dtg.parser.config import ParserConfig
 from dtg.parser.crf.projective import ProjectiveCRF, TreeList
@@ -170,6 +170,8 @@ class BiaffineParser(Parser):
             The distributions, for k-best lists and samples.
         """
         analysis = self.analyse(sentences)
+        if bool(analysis.scores.isnan().any()):
+            raise NotFiniteError("the score of an arc")
         return DependencyDistribution(
             sentences, analysis, self.labels, self.vocabulary.labels, self.tags, self.vocabulary.tags
         )

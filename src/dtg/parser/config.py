@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from dtg.errors import ConfigError
-from dtg.io.settings import NonNegativeFloat, PositiveInt, Share, check_settings, from_table
+from dtg.io.settings import LayerCount, NonNegativeFloat, PositiveInt, Share, check_settings, from_table
 
 Kind = Literal["dependency", "constituency"]
 Loss = Literal["crf", "arcs"]
@@ -25,7 +25,7 @@ class ParserConfig:
     word_count: PositiveInt = 2  # a word is known if it occurs this often in the training trees
     character_width: PositiveInt = 32
     character_filters: PositiveInt = 128
-    layers: PositiveInt = 2  # of the BiLSTM or the Transformer
+    layers: LayerCount = 2  # of the BiLSTM or the Transformer
     width: PositiveInt = 256  # of each direction; a Transformer has twice as much
     arc_width: PositiveInt = 256
     label_width: PositiveInt = 96

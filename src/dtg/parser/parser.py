@@ -17,7 +17,9 @@ import torch
 from torch import nn
 
 from dtg.errors import ConfigError, InputError
-from dtg.io.saved import load_weights
+from dtg.io.devices import checked_device
+from dtg.io.settings import check_value
+from dtg.io.weights import check_fits_memory, load_network
 from dtg.losses import BatchLoss
 from dtg.parser.config import Kind, ParserConfig
 from dtg.parser.encoder import create_encoder
@@ -30,6 +32,7 @@ from dtg.text.sentence import GivenSentence, as_sentence
 WINDOW = 1024  # sentences sorted by length at a time
 BATCH_WORDS = 2048  # computed together; fewer or more are slower
 BATCH_TREES = 4096  # searched for together
+MAX_WORDS = 1_000  # of a sentence: its chart takes about a gigabyte, and four times as much for twice as many words
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ class Parser(nn.Module, ABC):
         if config.kind != self.kind:
             raise ConfigError(f"these are the settings of a {config.kind} parser; this one gives {self.kind} trees.")
         super().__init__()
-        self.config, self.vocabulary = config, vocabulary
+        self.config, self.vocabulary, self.max_words = config, vocabulary, MAX_WORDS
         self.encoder = create_encoder(config, vocabulary)
 
     @abstractmethod
@@ -103,6 +106,7 @@ class Parser(nn.Module, ABC):
         Returns:
             The parser, in training mode.
         """
+        check_fits_memory(lambda: cls(config, vocabulary))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             parser = cls(config, vocabulary)
@@ -118,20 +122,20 @@ class Parser(nn.Module, ABC):
         save_parser(self, self.config, self.vocabulary, Path(folder))
 
     @classmethod
-    def load(cls, folder: str | Path, device: torch.device | str = "cpu") -> Self:
+    def load(cls, folder: str | Path, device: torch.device | str = "cpu", *, verify: bool = True) -> Self:
         """Load a parser from a folder that `save` wrote. Weights saved in half precision become single precision.
 
         Args:
             folder: such as RUN/best of a training run.
             device: what the parser computes on.
+            verify: check the files against the hashes that they were saved with, and that all weights are finite.
 
         Returns:
             The parser, in evaluation mode.
         """
-        config, vocabulary = read_parser(Path(folder))
-        parser = cls(config, vocabulary)
-        load_weights(parser, Path(folder))
-        return parser.to(device).eval()
+        config, vocabulary = read_parser(Path(folder), verify=verify)
+        parser = load_network(lambda: cls(config, vocabulary), Path(folder), verify=verify)
+        return parser.to(checked_device(device)).eval()
 
     @property
     def device(self) -> torch.device:
@@ -281,6 +285,17 @@ class Parser(nn.Module, ABC):
             "without replacement",
         )
 
+    def _words(self, sentence: GivenSentence, number: int) -> tuple[str, ...]:
+        """The words of a sentence that is not too long."""
+        words = as_sentence(sentence, self.config.language).words
+        if len(words) > self.max_words:
+            raise InputError(
+                f"sentence {number} has {len(words):,} words ({' '.join(words[:5])} ...); the limit is {self.max_words:,}. "
+                "Parsing takes time that grows with the cube of the length, and memory that grows with its square. "
+                "Split the sentence, or set parser.max_words."
+            )
+        return words
+
     def _in_batches(
         self,
         sentences: Iterable[GivenSentence],
@@ -289,11 +304,15 @@ class Parser(nn.Module, ABC):
         annotate: bool,
     ) -> Iterator[list[ParsedTree]]:
         """Find trees batch by batch, a window of sentences at a time; give them in the order of the sentences."""
+        check_value("k", k, int)
+        check_value("annotate", annotate, bool)
         if self.training:
             raise InputError("the parser is in training mode, where dropout is random. Call parser.eval() first.")
+        if k < 1:
+            raise InputError(f"at least one tree must be asked for; k is {k!r}.")
         if isinstance(sentences, str):
             raise InputError(f"several sentences are expected, not one text; put it into a list: [{sentences!r}].")
-        split = (as_sentence(sentence, self.config.language).words for sentence in sentences)
+        split = (self._words(sentence, number) for number, sentence in enumerate(sentences, start=1))
         while window := list(islice(split, max(1, min(WINDOW, WINDOW * 16 // k)))):
             found: dict[int, list[ParsedTree]] = {}
             for indices in length_batches(window, k):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 from dtg.errors import InputError
 from dtg.io.settings import check_choice
+from dtg.search.measures.names import check_columns
 from dtg.transitions.rules import DERIVATIONS, Derivations
 
+Boundary = Literal["next", "own"]  # which word the probability that a word is over belongs to
+BOUNDARIES: tuple[Boundary, ...] = ("next", "own")
 SENTENCES_TOGETHER = (32, 256)
 HYPOTHESES_TOGETHER = 2_560
+MOST = 10**9  # nobody means more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +28,8 @@ class BeamOptions:
     max_actions: int | None = None  # actions between two words; no limit by default
     derivations: Derivations = "canonical"
     constrained: bool | None = None  # None: as the model was made
+    boundary: Boundary = "next"  # decides what is reported, and nothing that is searched
+    columns: tuple[str, ...] = ()  # what is measured besides (see `measures/names.py`)
 
     @classmethod
     def of(cls, **options: Any) -> BeamOptions:
@@ -38,9 +44,11 @@ class BeamOptions:
             value = getattr(self, name)
             if value is None and name in ("word_beam", "max_actions"):
                 continue
-            if type(value) is not int or value < least:
+            if type(value) is not int or not least <= value <= MOST:
                 raise InputError(f"{name} is {value!r}; a whole number of at least {least} is expected.")
         check_choice("derivations", self.derivations, DERIVATIONS)
+        check_choice("boundary", self.boundary, BOUNDARIES)
+        object.__setattr__(self, "columns", check_columns(self.columns))
 
     @property
     def words_kept(self) -> int:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import CorpusError, InputError
-from dtg.io.atomic import replacing_folder
+from dtg.io.atomic import check_parent, replacing_folder
 from dtg.io.hashing import file_hash
 from dtg.io.json_files import FORMAT_VERSION
+from dtg.io.locks import lock_file
 from dtg.io.settings import changes
 from dtg.io.text_files import check_is_file
 from dtg.text.arrays import ARRAYS
@@ -107,14 +108,19 @@ def prepare_corpus(
     }
     if is_taken(out):
         return PreparedCorpus(same_corpus(out, inputs, options), was_there=True)
-    parsed = text.parse() if text else {}
-    try:
-        with replacing_folder(out, must_be_new=True) as folder:
-            make = Preparation(folder, files, parsed, reading, progress or (lambda trees, _report, _what: iter(trees)))
-            make.write(given or make.trained(vocabulary), inputs, options)
-    except OSError as error:
-        raise CorpusError(f"cannot prepare {out}: {error}. Nothing was written.") from error
-    return PreparedCorpus(Corpus.open(out), was_there=False)
+    check_parent(out)
+    with lock_file(out):
+        if is_taken(out):  # another process has made it meanwhile
+            return PreparedCorpus(same_corpus(out, inputs, options), was_there=True)
+        parsed = text.parse() if text else {}
+        try:
+            with replacing_folder(out, must_be_new=True) as folder:
+                steps = progress or (lambda trees, _report, _what: iter(trees))
+                make = Preparation(folder, files, parsed, reading, steps)
+                make.write(given or make.trained(vocabulary), inputs, options)
+        except OSError as error:
+            raise CorpusError(f"cannot prepare {out}: {error}. Nothing was written.") from error
+        return PreparedCorpus(Corpus.open(out), was_there=False)
 
 
 class Preparation:

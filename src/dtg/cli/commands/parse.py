@@ -12,6 +12,8 @@ from dtg.cli.options import (
     DeviceOption,
     DrawOption,
     LimitOption,
+    LongOption,
+    MaxWordsOption,
     ModelOption,
     OverwriteOption,
     ParserOption,
@@ -73,6 +75,8 @@ def parse(
     draw: DrawOption = None,
     out: TreesOutOption = None,
     tokenized: TokenizedOption = False,
+    max_words: MaxWordsOption = 200,
+    long: LongOption = "skip",
     limit: LimitOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
@@ -97,13 +101,14 @@ def parse(
     if (by == "model" and parser is not None) or (by == "parser" and model is not None):
         raise InputError("--parser is for --by parser, and --model for --by model.")
     selection = TreeSelection(nbest, sample_trees or sample, without_replacement, seed)
-    to = Destination.of_trees(out, resume=resume, overwrite=overwrite)
+    to = Destination.of_trees(out, resume=resume, overwrite=overwrite, inputs=(source, parser, model))
     check_draw(draw or [], out)
     from dtg.cli.loading import load_models, load_parser, parser_folder
     from dtg.cli.sentences import UnparsedInput
+    from dtg.tables.long_sentences import LengthLimit
 
-    given = UnparsedInput.of(source, tokenized=tokenized, limit=limit)
-    options = {**selection.settings, "tokenized": tokenized, "limit": limit}
+    given = UnparsedInput.of(source, tokenized=tokenized, limit=limit, length=LengthLimit(max_words, long))
+    options = {**selection.settings, **given.settings}
     trees: ParserTrees | ModelTrees
     if by == "model":
         trees = ModelTrees(load_models(None if model is None else [model], device)[0], selection, beam, word_beam)
@@ -116,4 +121,4 @@ def parse(
         draw_parsed(given.items(trees.language), trees, draw)
     else:
         write_parsed(given.items(trees.language), given.size, trees, to, sidecar)
-    given.tell_empty()
+    given.tell_left_out()

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from dtg.cli.commands.train_parser import HELD_OUT
-from dtg.cli.interrupts import interruptible
+from dtg.cli.exits import interruptible
 from dtg.cli.options import (
     DeviceOption,
     FunctionsOption,
@@ -122,7 +122,7 @@ def prepare(
 
     dtg prepare --text corpus.txt --parser runs/phrases/best --out corpus-phrases
 
-    The last three make corpora of phrases, for tg, plm, plm-mask and pushdown; the others are of dependencies.
+    The last three make corpora of phrases, for tg, tg-hybrid, plm, plm-mask and pushdown; the others are of dependencies.
 
     Text has a sentence on each line, and an empty line after each document. It gets its trees from the parser; they are
     kept in DIR.parsed. Run again on the same files with the same options, the command resumes where it was interrupted,

@@ -17,7 +17,6 @@ import numpy as np
 
 from dtg.errors import InputError
 from dtg.evaluation.contract import Content, Interval, Metric, Row
-from dtg.evaluation.models import NamedProposal
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
 from dtg.evaluation.tasks.brackets import PhraseTree, match_brackets, words_that_count
 from dtg.evaluation.tasks.perplexity import finite
@@ -32,6 +31,7 @@ from dtg.evaluation.tasks.phrase_parsing import (
 from dtg.evaluation.tasks.reranking import SEEDS, TITLES, WHOSE, own_tree
 from dtg.evaluation.tasks.selection import content_hash, details
 from dtg.language_model import LanguageModel
+from dtg.named_proposal import NamedProposal
 from dtg.scoring.proposal import Proposal
 from dtg.scoring.reranking import Reranking, check_has_trees
 from dtg.tables.columns import Column

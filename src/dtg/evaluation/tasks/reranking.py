@@ -18,12 +18,12 @@ import numpy as np
 from dtg.errors import InputError
 from dtg.evaluation.contract import Content, Interval, Metric, Row
 from dtg.evaluation.intervals import ratio_interval
-from dtg.evaluation.models import NamedProposal
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
 from dtg.evaluation.tasks.parsing import GoldTask, attachments, is_punctuation, ticket
 from dtg.evaluation.tasks.perplexity import finite
 from dtg.evaluation.tasks.selection import choose, content_hash, details
 from dtg.language_model import LanguageModel
+from dtg.named_proposal import NamedProposal
 from dtg.parser.parser import Parser
 from dtg.proposals.projected import ProjectedProposal
 from dtg.scoring.proposal import Proposal

@@ -20,6 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dtg.io.json_files import parse_json
 from dtg.parser.encoder.subwords import Subwords
 from dtg.trees import DependencyTree
 
@@ -147,7 +148,7 @@ class Vocabulary:
     @classmethod
     def from_json(cls, text: str, subwords: Subwords | None = None) -> Vocabulary:
         """What `to_json` gave, with the subwords it was made for. Raises ValueError where the text is something else."""
-        content: Any = json.loads(text)
+        content: Any = parse_json(text)
         if not isinstance(content, dict) or set(content) != set(NAMES):
             raise ValueError(f"{', '.join(NAMES)} are expected, and nothing else")
         for name in NAMES:

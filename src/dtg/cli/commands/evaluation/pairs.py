@@ -21,7 +21,7 @@ from dtg.cli.evaluation_options import (
     renamed,
     run_and_show,
 )
-from dtg.cli.options import BeamOption, ModelOption, ProposalOption, TreesOption, WordBeamOption
+from dtg.cli.options import BeamOption, BoundaryOption, ModelOption, ProposalOption, TreesOption, WordBeamOption
 from dtg.errors import InputError
 
 
@@ -88,6 +88,7 @@ def evaluate_pairs(
     by: ByOption = "beam",
     beam: BeamOption = BEAM,
     word_beam: WordBeamOption = None,
+    boundary: BoundaryOption = "next",
     parser: ProposalOption = None,
     trees: TreesOption = 300,
     seed: SeedOption = 0,
@@ -105,12 +106,17 @@ def evaluate_pairs(
     Columns that are not named are kept in the table of pairs that --out writes. docs/blimp.md says how pairs are counted.
     """
     check_proposal(by, parser)
+    if boundary == "own" and region is None:
+        raise InputError(
+            "--boundary own is about the words of a --region COLUMN; log p of a sentence is the same either way."
+        )
     from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.tasks.pairs.task import Pairs
 
     columns = names_in(region)
     regions = None if columns is None else columns[0] if len(columns) == 1 else columns
     how = {"by": by, "beam": beam, "word_beam": word_beam, "proposal": parser, "trees": trees, "device": device}
+    how["boundary"] = boundary
     task = Pairs.of(
         source, good=good, bad=bad, group=group, region=regions, limit=limit, sample=sample, seed=seed, **how
     )
