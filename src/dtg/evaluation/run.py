@@ -137,7 +137,7 @@ def run(
                 return None
     content, tables = task.summarize(rows, called), task.tables(rows)
     given |= {"data": task.data, "name": called, **task.given()}
-    found = Results(type(task), called, content, settings, given, tables, out, tuple(task.remarks()))
+    found = Results(type(task), called, content, settings, given, tables, out, tuple(task.remarks()), task.texts(rows))
     if other is not None:
         found = replace(found, content=found.compare(other).content)
     return found if out is None else replace(found, is_drawn=found.write(out))
