@@ -144,7 +144,8 @@ def run(
                 return None
         content, tables = task.summarize(rows, called), task.tables(rows)
         given |= {"data": task.data, "name": called, **task.given()}
-        found = Results(type(task), called, content, settings, given, tables, out, tuple(task.remarks()))
+        remarks, texts = tuple(task.remarks()), task.texts(rows)
+        found = Results(type(task), called, content, settings, given, tables, out, remarks, texts)
         if other is not None:
             found = replace(found, content=found.compare(other).content)
         return found if out is None else replace(found, is_drawn=found.write(out))
