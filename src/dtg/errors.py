@@ -18,6 +18,7 @@
     ├── InputError               an option or argument that does not fit, alone or with the others
     │   ├── FileError            a file that is missing, or cannot be read or written
     │   │   └── DamagedFileError a file whose content is cut short or not in its format
+    │   ├── ColumnError          a table without a column that is needed
     │   └── ResumeError          settings or input that differ from those of the run to be resumed
     └── MissingExtraError        an optional dependency that is not installed
 
@@ -110,6 +111,14 @@ class FileError(InputError):
 
 class DamagedFileError(FileError):
     """A file is cut short, was altered, or is not in the format that is expected of it."""
+
+
+class ColumnError(InputError):
+    """A table has no column that is known to play a role; `role` says which."""
+
+    def __init__(self, message: str, role: str) -> None:
+        self.role = role
+        super().__init__(message)
 
 
 class ResumeError(InputError):
