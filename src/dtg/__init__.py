@@ -13,7 +13,7 @@ from dtg.errors import DtgError
 if TYPE_CHECKING:
     from dtg.evaluation import evaluate
     from dtg.language_model import LanguageModel
-    from dtg.parser import BiaffineParser
+    from dtg.parser import Parser
     from dtg.scorer import Scorer
     from dtg.scoring.marginal import Marginal
     from dtg.scoring.surprisal import SentenceSurprisal
@@ -73,34 +73,36 @@ __all__ = [
 ]
 
 
-def load(path: str | Path = pretrained.MODEL, device: str = "cpu") -> LanguageModel:
+def load(path: str | Path = pretrained.MODEL, device: str = "cpu", *, verify: bool = True) -> LanguageModel:
     """Load a language model.
 
     Args:
         path: a folder, of a trained model (RUN/best) or one that `model.save` wrote; or the name of a bundled model.
         device: such as "cpu", "cuda" or "cuda:1".
+        verify: check the files against the hashes that they were saved with; False loads them as they are.
 
     Returns:
         A `LanguageModel`, ready to be asked.
     """
     from dtg.language_model import LanguageModel
 
-    return LanguageModel.load(path, device)
+    return LanguageModel.load(path, device, verify=verify)
 
 
-def load_parser(path: str | Path = pretrained.PARSER, device: str = "cpu") -> BiaffineParser:
+def load_parser(path: str | Path = pretrained.PARSER, device: str = "cpu", *, verify: bool = True) -> Parser:
     """Load a parser.
 
     Args:
         path: a folder, of a trained parser (RUN/best) or one that `parser.save` wrote; or the name of a bundled parser.
         device: such as "cpu", "cuda" or "cuda:1".
+        verify: check the files against the hashes that they were saved with; False loads them as they are.
 
     Returns:
-        A parser with `parse`, `k_best`, `sample` and `propose`.
+        A `BiaffineParser` of dependencies or a `SpanParser` of phrases, with `parse`, `k_best`, `sample` and `propose`.
     """
-    from dtg.parser import BiaffineParser
+    from dtg.parser import load_parser
 
-    return BiaffineParser.load(pretrained.find(path), device)
+    return load_parser(pretrained.find(path), device, verify=verify)
 
 
 def __getattr__(name: str) -> Any:

@@ -68,10 +68,12 @@ class LanguageModel:
         self.name = decoder_model.family.name if name is None else name
 
     @classmethod
-    def load(cls, path: str | Path = pretrained.MODEL, device: torch.device | str = "cpu") -> LanguageModel:
+    def load(
+        cls, path: str | Path = pretrained.MODEL, device: torch.device | str = "cpu", *, verify: bool = True
+    ) -> LanguageModel:
         """A model from a folder, or a bundled one by its name; see `dtg.load`."""
         folder = pretrained.find(path)
-        return cls(DecoderModel.load(folder, device), name_of(path))
+        return cls(DecoderModel.load(folder, device, verify=verify), name_of(path))
 
     @classmethod
     def from_released(
@@ -231,6 +233,8 @@ class LanguageModel:
         """
         if isinstance(sentences, str):
             raise InputError("a list of sentences is expected, not one text; put it into a list: surprisal([text]).")
+        if not isinstance(sentences, Iterable) or isinstance(sentences, bytes):
+            raise InputError(f"a list of sentences is expected, not {sentences!r}.")
         return list(
             self.surprisal_stream(
                 sentences,

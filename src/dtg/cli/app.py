@@ -5,14 +5,16 @@ from __future__ import annotations
 import atexit
 import gc
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
 from dtg import __version__
+from dtg.cli.exits import prepare_streams, run
 from dtg.cli.lazy import LazyCommand, LazyGroup
 from dtg.environment import keep_freed_memory
-from dtg.errors import DtgError
+from dtg.io.messages import DtgWarning
 
 COMMANDS = {
     "inspect": LazyCommand(
@@ -79,20 +81,20 @@ def options(
     """Language models that generate a sentence together with its syntax tree."""
 
 
+def tell_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
+    """Say what the library warns of as commands say things; warnings of others are shown as Python shows them."""
+    if issubclass(category, DtgWarning):
+        typer.echo(f"dtg: note: {message}", err=True)
+    else:
+        typer.echo(warnings.formatwarning(message, category, filename, lineno, line), err=True, nl=False)
+
+
 def main() -> None:
     """Run a command; a user's mistake is answered by one message, without a traceback."""
+    prepare_streams()
+    warnings.showwarning = tell_warning
     keep_freed_memory()
     atexit.register(gc.freeze)  # nothing is left to be collected at the end; looking for it would take half a second
-    try:
-        app(prog_name="dtg")
-    except DtgError as error:
-        first, *rest = str(error).splitlines()
-        typer.echo("\n".join([f"dtg: {first}", *(f"     {line}" for line in rest)]), err=True)
-        sys.exit(1)
-    except BrokenPipeError:  # the reader of our output has seen enough
-        sys.stderr.close()
-        sys.exit(0)
-    except SystemExit as end:
-        if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):  # typer makes this of Ctrl-C
-            typer.echo("dtg: interrupted.", err=True)
-        raise
+    sys.exit(run(lambda: app(prog_name="dtg")))

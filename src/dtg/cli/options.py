@@ -86,6 +86,18 @@ ColumnsOption = Annotated[
 TreesOption = Annotated[int, typer.Option(min=1, help="Number of trees drawn from the proposal for each sentence.")]
 WeightOption = Annotated[float, typer.Option(help="Weight of the proposal's own log-probability of a tree.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed: the same seed draws the same.")]
+MaxWordsOption = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Sentences with more words are left out, or split (--long); they are counted and listed.",
+        metavar="N",
+    ),
+]
+LongOption = Annotated[
+    Literal["skip", "split"],
+    typer.Option(help="Sentences of more than --max-words: leave them out, or cut them into parts."),
+]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="The first N sentences only.", metavar="N")]
 
 # What is read.

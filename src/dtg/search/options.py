@@ -14,6 +14,7 @@ Boundary = Literal["next", "own"]  # which word the probability that a word is o
 BOUNDARIES: tuple[Boundary, ...] = ("next", "own")
 SENTENCES_TOGETHER = (32, 256)
 HYPOTHESES_TOGETHER = 2_560
+MOST = 10**9  # nobody means more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,7 @@ class BeamOptions:
             value = getattr(self, name)
             if value is None and name in ("word_beam", "max_actions"):
                 continue
-            if type(value) is not int or value < least:
+            if type(value) is not int or not least <= value <= MOST:
                 raise InputError(f"{name} is {value!r}; a whole number of at least {least} is expected.")
         check_choice("derivations", self.derivations, DERIVATIONS)
         check_choice("boundary", self.boundary, BOUNDARIES)

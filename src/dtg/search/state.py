@@ -52,9 +52,8 @@ class BeamState:
     def _repr_html_(self) -> str:
         """What the last word cost, and the most probable partial trees, for notebooks."""
         trees = "".join(
-            f"<div>p = {tree.probability:.3f}<br>{draw()}</div>"
-            for tree in (self.trees(3) if self.words else [])
-            if (draw := getattr(tree, "svg", None)) is not None
+            f"<div>p = {tree.probability:.3f}<br>{tree.svg()}</div>"
+            for tree in (self.trees(3) if self.words and self.search.evaluator.family.has_trees else [])
         )
         facts = f"surprisal {self.surprisal:.2f} nats, entropy {self.entropy:.2f}, kept {self.kept:.1%}"
         return f"<p><b>{escape(' '.join(self.words))}</b> {facts}</p>{trees}"
@@ -107,9 +106,12 @@ class BeamState:
 
     def step(self, word: str) -> BeamState:
         """The state after one more word; a text of several words is taken for one, with a warning."""
+        if not isinstance(word, str):
+            raise InputError(f"a word is expected, a string, not {word!r}.")
         if len(word.split()) > 1 and not word[0].isdigit():  # "10 000" is one word in some treebanks
             warnings.warn(f"{word!r} is taken for one word; step once for each word.", stacklevel=2)
-        return self.step_ids(self.search.evaluator.model.require_tokenizer().encode(word), word)
+        [pieces] = self.search.evaluator.model.require_tokenizer().encode_sentence([word])
+        return self.step_ids(pieces, word)
 
     def step_ids(self, pieces: Sequence[int], word: str | None = None) -> BeamState:
         """The state after one more word, given as the ids of its subwords."""

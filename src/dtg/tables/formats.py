@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from dtg.errors import DamagedFileError, FileError, InputError, MissingExtraError
 from dtg.io.atomic import replacing
+from dtg.io.json_files import parse_json
 from dtg.io.settings import check_choice
 from dtg.io.text_files import check_is_file
 from dtg.tables.columns import Column, Row, Value
@@ -123,7 +124,7 @@ def fields_of(names: Sequence[str], values: Sequence[str], path: Path, line: int
 
 def object_of(line: str, path: Path, number: int) -> dict[str, Any]:
     try:
-        content = json.loads(line)
+        content = parse_json(line)
     except ValueError as error:
         raise DamagedFileError(f"cannot read {path}, line {number}: it is not JSON ({error}).") from None
     if not isinstance(content, dict):

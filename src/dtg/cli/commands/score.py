@@ -97,7 +97,7 @@ def score(
         )
     if text is None and tokenized:
         raise InputError("--tokenized is about plain text; the words of --conllu FILE are split already.")
-    to = Destination.of(out, format, resume=resume, overwrite=overwrite)
+    to = Destination.of(out, format, resume=resume, overwrite=overwrite, inputs=(conllu, brackets, text, model))
     from dtg.cli.loading import load_models
     from dtg.cli.progress import show_changes
     from dtg.cli.sentences import lines_of, tell_empty
