@@ -18,7 +18,7 @@ from dtg.cli.evaluation_options import (
     run_and_show,
 )
 from dtg.cli.options import BeamOption, BoundaryOption, ColumnsOption, ModelsOption, WordBeamOption
-from dtg.errors import InputError
+from dtg.errors import ColumnError, InputError
 from dtg.tables.columns import Base
 
 if TYPE_CHECKING:
@@ -92,7 +92,12 @@ def evaluate_reading(
     options: dict[str, Any] = {**named, "participant": participant, "raw": raw, "without_ends": without_ends}
     options |= {"shortest": shortest, "longest": longest, "frequencies": frequencies, "beam": beam}
     options |= {"word_beam": word_beam, "boundary": boundary, "columns": names_in(columns) or ()}
-    task = ReadingTask.of(source, **options)
+    try:
+        task = ReadingTask.of(source, **options)
+    except ColumnError as error:
+        raise InputError(
+            f"{error}\nFor example: --{error.role} COLUMN. dtg evaluate reading --help has all of them."
+        ) from None
     imported = [one for path in surprisals or [] for one in task.import_all(path, base)]
     missing = frozenset(place for one in imported for place in without_values(one.columns["surprisal"]))
     sources: list[Path | ImportedSurprisals | None] = [*(model or []), *imported]
