@@ -28,7 +28,7 @@ TABLE = "[training]"
 class TrainingConfig:
     """The defaults are the paper's where it has any."""
 
-    seed: NonNegativeInt = 0
+    seed: Annotated[int, Limits(least=0, below=2**63)] = 0
 
     # One of these two: the sentences of a batch, or the most subwords that its sentences have together.
     batch_sentences: PositiveInt | None = None

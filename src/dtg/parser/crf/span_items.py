@@ -144,7 +144,7 @@ def complete_by_first(chart: SpanChart) -> Tensor:
 
 
 def item_values(chart: SpanChart, others: Tensor, reduce: Reduce) -> list[Tensor]:
-    """(words, widths, batch) what the choices of each kind are worth together: splits, labels and none, labels, other labels."""
+    """(words, widths, batch) what the choices of each kind are worth together: splits, labels or none, labels, other labels."""
     further = reduce(others, 3)
     words = further.shape[1]
     first = torch.arange(words, device=further.device).unsqueeze(1)
