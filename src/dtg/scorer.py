@@ -26,6 +26,7 @@ from torch import Tensor
 
 from dtg.errors import InputError
 from dtg.language_model import LanguageModel
+from dtg.search.options import Accuracy
 from dtg.text.sentence import Sentence, as_sentence
 
 Batch = str | Sequence[str] | Sequence[Sequence[str]]
@@ -44,15 +45,16 @@ class Scorer:
     def __init__(
         self,
         model: LanguageModel,
-        beam: int = 300,
+        beam: int | None = None,
         *,
+        accuracy: Accuracy | None = None,
         word_beam: int | None = None,
         fast_track: int = 0,
         max_actions: int | None = None,
         constrained: bool | None = None,
     ) -> None:
         self.model = model
-        self.beam, self.word_beam, self.fast_track = beam, word_beam, fast_track
+        self.beam, self.accuracy, self.word_beam, self.fast_track = beam, accuracy, word_beam, fast_track
         self.max_actions, self.constrained = max_actions, constrained
 
     def sequence_score(
@@ -123,6 +125,7 @@ class Scorer:
         found = self.model.surprisal(
             [sentence.words for sentence in sentences],
             self.beam,
+            accuracy=self.accuracy,
             word_beam=self.word_beam,
             fast_track=self.fast_track,
             max_actions=self.max_actions,

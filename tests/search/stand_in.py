@@ -54,7 +54,12 @@ class StandIn:
         self.most_waiting = 0
 
     def surprisal_stream(
-        self, sentences: Iterable[Sentence], *, beam: int = 300, word_beam: int | None = None
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        beam: int | None = None,
+        word_beam: int | None = None,
+        accuracy: str | None = None,
     ) -> Iterator[SentenceSurprisal]:
         waiting = list[SentenceSurprisal]()
         for place, sentence in enumerate(sentences):

@@ -72,7 +72,7 @@ class SurprisalTable:
         self.length_warning.check(item, len(results[0].sentence))
         found: list[Row] = []
         for model, result in zip(self.models, results, strict=True):
-            run: Row = (model.name, UNITS[self.base], self.search.beam)
+            run: Row = (model.name, UNITS[self.base], self.search.options.beam)
             rows = surprisal_rows(result, item.sentence_id, base=self.base, per=self.per, end=self.end)
             found += [(*row, *run, *item.carried) for row in rows]
         return found
@@ -117,7 +117,7 @@ class SurprisalTable:
     def summary(self, model: NamedModel, result: SentenceSurprisal) -> str:
         """The line below a table: log p(sentence), and what is known about it."""
         nats, unit = NATS[self.base], UNITS[self.base]
-        known = model.known if model.known == "exact" else f"{model.known} by beam {self.search.beam}"
+        known = model.known if model.known == "exact" else f"{model.known} by {self.search.options.short_title}"
         return (
             f"{LOGARITHMS[self.base]} p(sentence) = {result.log_probability / nats:.2f} {unit}, {known}; "
             f"<END> is {result.end_surprisal / nats:.2f} of it\n"

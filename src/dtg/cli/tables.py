@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -18,7 +18,7 @@ from dtg.io.messages import pluralize
 if TYPE_CHECKING:
     from dtg.language_model import LanguageModel
     from dtg.scoring.surprisal import SentenceSurprisal
-    from dtg.search.options import BeamOptions
+    from dtg.search.options import Accuracy, BeamOptions
     from dtg.tables.columns import Column, Row
     from dtg.tables.files import Existing, StreamTable, TableFile
     from dtg.tables.formats import Format
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Content = TypeVar("Content")
 Result = TypeVar("Result")
+LITTLE = 0.75  # of the probability, kept at a word
 RESUME = "The same command with --resume resumes it."
 
 
@@ -83,24 +84,48 @@ def existing_policy(out: Path | None, *, resume: bool, overwrite: bool) -> Exist
     return existing
 
 
+class KeptWarning:
+    """Counts words at which the search kept little of the probability, and says how many there were."""
+
+    def __init__(self) -> None:
+        self.words = self.count = 0
+
+    def check(self, kept: Iterable[float]) -> None:
+        """Look at the words of one sentence."""
+        for share in kept:
+            self.words += 1
+            self.count += share < LITTLE
+
+    def end(self, to: Destination) -> None:
+        """Say it, if there were any; not to machines that read the standard output."""
+        if self.count and (to.out is not None or to.is_for_people):
+            typer.echo(
+                f"dtg: at {self.count:,} of {self.words:,} words the search kept less than {LITTLE:.0%} of the probability "
+                "(the column kept). --accuracy high keeps more.",
+                err=True,
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class Search:
     """How sentences are read and searched."""
 
-    beam: int
+    beam: int | None
     word_beam: int | None
     tokenized: bool
+    accuracy: Accuracy | None = None
+    kept: KeptWarning = field(default_factory=KeptWarning)
 
     @property
     def options(self) -> BeamOptions:
         from dtg.search.options import BeamOptions
 
-        return BeamOptions(beam=self.beam, word_beam=self.word_beam)
+        return BeamOptions.of(beam=self.beam, word_beam=self.word_beam, accuracy=self.accuracy)
 
     @property
     def settings(self) -> dict[str, Any]:
         """What decides the numbers, defaults filled in."""
-        return {"beam": self.beam, "word_beam": self.options.words_kept, "tokenized": self.tokenized}
+        return {**self.options.settings(), "tokenized": self.tokenized}
 
     def group_size(self, sentences: Sentences) -> int:
         """How many sentences are computed together, and computed again after an interruption."""
@@ -111,7 +136,10 @@ class Search:
         from dtg.tables.items import sentence_of
 
         sentences = (sentence_of(item.content, tokenized=self.tokenized, language=model.language) for item in items)
-        return model.surprisal_stream(sentences, beam=self.beam, word_beam=self.word_beam)
+        searched = model.surprisal_stream(sentences, beam=self.beam, word_beam=self.word_beam, accuracy=self.accuracy)
+        for found in searched:
+            self.kept.check(found.kept)
+            yield found
 
 
 @dataclass(frozen=True, slots=True)

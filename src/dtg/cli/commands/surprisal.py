@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dtg.cli.options import (
-    BEAM,
+    AccuracyOption,
     BaseOption,
     BeamOption,
     DeviceOption,
@@ -50,7 +50,8 @@ def surprisal(
         ),
     ] = None,
     paragraphs: ParagraphsOption = False,
-    beam: BeamOption = BEAM,
+    accuracy: AccuracyOption = None,
+    beam: BeamOption = None,
     word_beam: WordBeamOption = None,
     out: OutOption = None,
     format: FormatOption = None,
@@ -91,10 +92,11 @@ def surprisal(
     sentences = stimuli(source, literal=literal or text, column=column, paragraphs=paragraphs, tokenized=tokenized)
     to = Destination.of(out, format, resume=resume, overwrite=overwrite)
     check_draw(draw or [], sentences, to)
+    search = Search(beam, word_beam, tokenized, accuracy)
     table = SurprisalTable(
         load_models(model, device),
         sentences,
-        Search(beam, word_beam, tokenized),
+        search,
         base,
         per,
         end,
@@ -106,6 +108,7 @@ def surprisal(
     else:
         write_table(table.work(), to, lambda: table.sidecar(to))
     table.length_warning.end()
+    search.kept.end(to)
     tell_empty(sentences)
 
 
