@@ -171,7 +171,7 @@ def test_the_best_of_each_stack_is_spared() -> None:
     assert set(stacks) <= every
     lanes = spared._beams.lanes
     by_number: dict[int, set[tuple[int, ...]]] = {}
-    for number, stack in zip(stack_number(lanes).tolist(), stacks, strict=True):
+    for number, stack in zip(stack_number(lanes, torch.arange(len(lanes))).tolist(), stacks, strict=True):
         by_number.setdefault(number, set()).add(stack)
     assert all(len(same) == 1 for same in by_number.values())
 

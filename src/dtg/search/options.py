@@ -17,7 +17,7 @@ DEFAULT: Accuracy = "default"
 # What each means; docs/search.md has what it costs and how far surprisals are from those of a beam of 1,000.
 ACCURACIES: Mapping[Accuracy, Mapping[str, float | int]] = {
     "fast": {"beam": 1_000, "word_beam": 1_000, "smallest_share": 1e-3},
-    "default": {"beam": 1_000, "word_beam": 1_000, "smallest_share": 3e-4},
+    "default": {"beam": 1_000, "word_beam": 1_000, "smallest_share": 5e-4, "spared_share": 5e-5},
     "high": {"beam": 2_000, "word_beam": 2_000, "smallest_share": 3e-5},
 }
 FIXED_BEAM = 300  # as in the paper, where a fixed beam is asked for by its other limits
@@ -39,7 +39,7 @@ class BeamOptions:
     # Garden paths: the best hypothesis with each stack is kept down to this share, if that is less; ...
     spared_share: float = 0.0
     # ... and followed by those continuations that have this share of its own best one.
-    own_share: float = 0.1
+    own_share: float = 0.3
     # Candidates after 0, 1, 2, ... actions since the last word that are kept whatever their rank, for each number.
     fast_track: int = 0
     max_actions: int | None = None  # actions between two words; no limit by default

@@ -93,20 +93,20 @@ def keep(options: BeamOptions, lanes: Lanes, score: Tensor, word: Tensor, words:
     is_kept = below > below_best(options.smallest_share, together)[word]
     if options.spares_stacks:
         soft = (below > below_best(options.spared_share, together)[word]).nonzero()[:, 0]
-        of_word_and_stack = torch.stack([word[soft], stack_number(lanes.fork(soft))])
-        group = of_word_and_stack.unique(dim=1, return_inverse=True)[1]
+        group = (stack_number(lanes, soft) ^ (word[soft] * MIXERS[1])).unique(return_inverse=True)[1]
         is_kept[soft[best_of_each(score[soft], group, 1)]] = True
     able = is_kept.nonzero()[:, 0]
     return able[best_of_each(score[able], word[able], options.words_kept)]
 
 
-def stack_number(lanes: Lanes) -> Tensor:
-    """(lanes,) a number that is the same for lanes with the same stack: its depth, and the last subword of each item's head.
+def stack_number(lanes: Lanes, which: Tensor) -> Tensor:
+    """(lanes,) a number for each of these lanes, the same for the same stack.
 
-    In families that keep no stack of rows it is the depth alone.
+    It is made of the stack's depth and the last subword of each item's head; in families that keep no stack of rows, of the
+    depth alone.
     """
-    items = lanes.states.items
-    place = torch.arange(lanes.piece.shape[1], device=items.device)
-    mixed = (lanes.piece + 1) * (place * MIXERS[0] + MIXERS[1])  # overflow is what mixes
+    items, piece = lanes.states.items[which], lanes.piece[which]
+    place = torch.arange(piece.shape[1], device=items.device)
+    mixed = (piece + 1) * (place * MIXERS[0] + MIXERS[1])  # overflow is what mixes
     mixed = (mixed ^ (mixed >> 29)) * MIXERS[1]
     return mixed.masked_fill(place >= items, 0).sum(1) * MIXERS[0] + items[:, 0]
