@@ -10,15 +10,19 @@ import random
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
 
 from dtg import families
 from dtg.transitions.batch import SentenceBatch
-from dtg.trees import DependencyTree
-from tests.dependency import DEPENDENCY_FAMILIES
+from dtg.trees import BinaryTree, ConstituencyTree, DependencyTree, Node
+from dtg.trees.kinds import BINARY, CONSTITUENCY
+from tests.phrase_twins import ROWS as PHRASE_ROWS
+from tests.phrase_twins import moves_of
 from tests.twins import TWINS, random_projective_heads
 
+LABELS = tuple(f"L{number}" for number in range(26))  # as many as the Penn Treebank has
 RELEASED = 500  # sentences per second of the released code's masks on this kind of machine (the design's table)
 
 
@@ -58,28 +62,43 @@ def pack_batch(family: families.Family, batch: SentenceBatch) -> families.Packed
     return families.pack(family, family.system.derive(batch), root=0)
 
 
-def run_twin(family: families.Family, trees: list[DependencyTree], pieces: list[list[list[int]]]) -> None:
+def as_family_reads(family: families.Family, trees: list[DependencyTree]) -> list[Any]:
+    """Dependencies, or the phrases that they project to, with a label of 26 each, or these binarised."""
+    if family.system.kind not in (CONSTITUENCY, BINARY):
+        return trees
+    chance, found = random.Random(0), list[ConstituencyTree | BinaryTree]()
+    for tree in trees:
+        nodes = ConstituencyTree.from_dependencies(tree).nodes
+        phrases = ConstituencyTree(tree.words, tuple(Node(chance.choice(LABELS), n.first, n.last) for n in nodes))
+        found.append(phrases.binarize() if family.system.kind is BINARY else phrases)
+    return found
+
+
+def run_twin(family: families.Family, trees: list[Any], pieces: list[list[list[int]]]) -> None:
     for tree, words in zip(trees, pieces, strict=True):
-        TWINS[family.name](family.system.oracle(tree), [[str(p) for p in word] for word in words], "word+arc")
+        split = [[str(piece) for piece in word] for word in words]
+        if family.name in PHRASE_ROWS:
+            PHRASE_ROWS[family.name](moves_of(tree, split), family.name == "tg")
+        else:
+            TWINS[family.name](family.system.oracle(tree), split, "word+arc")
 
 
 def compare_families(sentences: int, repeats: int) -> None:
     """Every family on one batch, beside its twin on an eighth of it."""
     trees, pieces = newswire_like(sentences, 22.0, seed=1)
-    batch = SentenceBatch.of(trees, pieces)
-    words = sum(map(len, trees))
-    print(
-        f"{sentences} sentences, {words / sentences:.1f} words on average, {len(batch.pieces) / words:.2f} subwords a word"
-    )
+    words, subwords = sum(map(len, trees)), sum(len(word) for sentence in pieces for word in sentence)
+    print(f"{sentences} sentences, {words / sentences:.1f} words on average, {subwords / words:.2f} subwords a word")
     print(
         f"{'family':<12}{'sentences/s':>12}{'rows/s':>12}{'twin, s/s':>11}{'ratio':>8}{'of released':>13}{'widest':>8}"
     )
     some = max(1, sentences // 8)
-    for name in DEPENDENCY_FAMILIES:
-        family = families.get(name)
+    for name in families.FAMILIES:
+        family = families.get(name, labels=LABELS)
+        read = as_family_reads(family, trees)
+        batch = SentenceBatch.of(read, pieces)
         packed = pack_batch(family, batch)
         seconds = best_of(repeats, partial(pack_batch, family, batch))
-        slow_rate = some / best_of(1, partial(run_twin, family, trees[:some], pieces[:some]))
+        slow_rate = some / best_of(1, partial(run_twin, family, read[:some], pieces[:some]))
         rate = sentences / seconds
         print(
             f"{name:<12}{rate:>12,.0f}{len(packed) / seconds:>12,.0f}{slow_rate:>11,.0f}{rate / slow_rate:>8.1f}"

@@ -14,12 +14,12 @@ from typing import Any
 
 import torch
 
-from benchmarks.rows import a_batch, best_of
+from benchmarks.rows import LABELS, a_batch, as_family_reads, best_of
 from dtg import families
 from dtg.model import DecoderModel, ModelConfig
 from dtg.model.packed_keys import PackedKeys
 from dtg.transitions.batch import SentenceBatch
-from tests.dependency import DEPENDENCY_FAMILIES
+from dtg.trees.kinds import BINARY, CONSTITUENCY
 
 SMALL: dict[str, Any] = {"width": 256, "feedforward": 1024, "layers": 6, "attention_heads": 4, "head_width": 64}
 MEDIUM: dict[str, Any] = {"width": 512, "feedforward": 2048, "layers": 16, "attention_heads": 8, "head_width": 64}
@@ -62,9 +62,13 @@ def step_of(model: DecoderModel, batch: SentenceBatch) -> Callable[[], None]:
 
 
 def measure(name: str, family: str, settings: dict[str, Any], vocabulary: int, sentences: int, repeats: int) -> None:
-    model = DecoderModel.create(ModelConfig(family=family, vocabulary=vocabulary, **settings))
+    entry = families.FAMILIES[family].system
+    labels: dict[str, Any] = {"labels": LABELS} if entry.kind is CONSTITUENCY else {}
+    model = DecoderModel.create(ModelConfig(family=family, vocabulary=vocabulary, **labels, **settings))
     trees, pieces = a_batch(sentences, 22.0)
-    batch = model.encode(trees, [[[p % vocabulary for p in word] for word in words] for words in pieces])
+    batch = model.encode(
+        as_family_reads(model.family, trees), [[[p % vocabulary for p in word] for word in words] for words in pieces]
+    )
     step = step_of(model, batch)
     step()
     seconds, rate = best_of(repeats, step), matrix_rate()
@@ -72,8 +76,9 @@ def measure(name: str, family: str, settings: dict[str, Any], vocabulary: int, s
     rows, actions = len(predictions.packed), len(predictions.actions.id)
     share = useful_operations(model, batch) / seconds / rate
     released = f"{RELEASED[name] / seconds:>9.1f}x" if family == "dtg" else f"{'':>10}"
+    shown = f"{family}, {settings['attachment']}" if "attachment" in settings else family
     print(
-        f"{name:<8}{family:<12}{seconds:>7.3f} s{released}{sentences / seconds:>8.1f} s/s{actions / seconds:>9,.0f} actions/s"
+        f"{name:<8}{shown:<20}{seconds:>7.3f} s{released}{sentences / seconds:>8.1f} s/s{actions / seconds:>9,.0f} actions/s"
         f"{rows / seconds:>9,.0f} rows/s{100 * share:>7.0f} %{100 * predictions.padding:>9.1f} %{rate / 1e9:>8.0f}"
     )
 
@@ -127,9 +132,13 @@ def main() -> None:
     start = time.perf_counter()
     print(f"{options.threads} threads, torch {torch.__version__}")
     columns = ("model", "family", "step", "faster", "sentences", "actions", "rows", "of matmul", "padding", "GFLOP/s")
-    print("{:<8}{:<12}{:>9}{:>10}{:>12}{:>19}{:>16}{:>9}{:>11}{:>8}".format(*columns))
-    for family in DEPENDENCY_FAMILIES:
-        measure("small", family, SMALL, 8192, 32, options.repeats)
+    print("{:<8}{:<20}{:>9}{:>10}{:>12}{:>19}{:>16}{:>9}{:>11}{:>8}".format(*columns))
+    for family, entry in families.FAMILIES.items():
+        # The attachment head as published has an MLP row for each pair of a word and one before it; the other forms have none.
+        forms = ("network", "additive", "plain") if entry.system.kind is BINARY else (None,)
+        for form in forms:
+            settings = SMALL if form is None else {**SMALL, "attachment": form}
+            measure("small", family, settings, 8192, 32, options.repeats)
         if family == "dtg":
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     measure("medium", "dtg", MEDIUM, 16_384, 16, max(2, options.repeats // 2))

@@ -13,6 +13,7 @@ from typing import Any
 from dtg.families.rows import Kind, Row, RowView
 from dtg.trees import BinaryTree, ConstituencyTree
 from tests.trees.phrase_trees import FIVE_NODES
+from tests.twins import with_memory
 
 Move = tuple[str, Any]
 Split = Sequence[Sequence[str]]
@@ -23,7 +24,7 @@ FIVE_TREES = tuple(
     for words, nodes in zip((*WORDS, "Kim came , and Lee left ."), FIVE_NODES, strict=True)
 )
 LABELS = ("ADJP", "NP", "PP", "S", "SBAR", "VP", "WHNP")
-PHRASE_FAMILIES = ("tg", "plm", "plm-mask", "pushdown")
+PHRASE_FAMILIES = ("tg", "plm", "plm-mask", "pushdown", "tg-hybrid")
 
 
 def split_of(tree: ConstituencyTree | BinaryTree) -> list[list[str]]:
@@ -109,6 +110,16 @@ def tg_rows(moves: Sequence[Move], typed: bool = True) -> list[Row]:
     return out.rows
 
 
+def tg_hybrid_rows(
+    moves: Sequence[Move], typed: bool = True, memory: str = "words", on_compose: str = "composed"
+) -> list[Row]:
+    """The same, with a memory of the words."""
+    is_word = [True]
+    for operation, _ in moves[:-1]:
+        is_word += [False, False] if operation == "REDUCE" else [operation == "GEN"]
+    return list(with_memory(tg_rows(moves, typed), is_word, memory, on_compose))
+
+
 def plm_rows(moves: Sequence[Move], typed: bool = False) -> list[Row]:
     """A plain sequence: a row sees all before it."""
     out = Rows(moves, typed)
@@ -183,6 +194,7 @@ ROWS: dict[str, Callable[[Sequence[Move], bool], list[Row]]] = {
     "plm": plm_rows,
     "plm-mask": plm_mask_rows,
     "pushdown": pushdown_rows,
+    "tg-hybrid": tg_hybrid_rows,
 }
 
 

@@ -178,3 +178,32 @@ def test_commands_with_a_stack_family(hybrid: LanguageModel, tmp_path: Path) -> 
     shown = run("surprisal", text, "--tokenized", "--beam", "20", "--model", tmp_path / "model")
     assert "lower bound" in shown and "exact" not in shown
     assert run("rerank", text, "--tokenized", "--trees", "5", "--model", tmp_path / "model").count("\n1\t") == 1
+
+
+# With two views
+
+
+def test_commands_with_a_hybrid(tmp_path: Path) -> None:
+    model = tiny("dtg-hybrid", memory="rows", memory_layers="upper")
+    model.save(tmp_path / "model")
+    shown = run("info", tmp_path / "model")
+    assert 'family = "dtg-hybrid"' in shown and 'memory = "rows"' in shown and 'memory_layers = "upper"' in shown
+    text = " ".join(SENTENCE)
+    assert "lower bound" in run("surprisal", text, "--tokenized", "--beam", "20", "--model", tmp_path / "model")
+    assert run("rerank", text, "--tokenized", "--trees", "5", "--model", tmp_path / "model").count("\n1\t") == 1
+    assert run("generate", "--model", tmp_path / "model", "-n", "2", "--max-words", "5").count("\n") >= 2
+    known = scores(model, SENTENCE[:4])
+    exact = model.marginal(SENTENCE[:4], "exact")
+    assert exact.log_probability == pytest.approx(log_sum(list(known.values())), abs=1e-11)
+    assert model.rerank(SENTENCE[:4], TREES).best().tree.key == max(known, key=lambda heads: known[heads])
+
+
+def test_inspecting_a_hybrid() -> None:
+    sentence = ("inspect", "Dogs bark", "--heads", "2 0")
+    lines = run(*sentence, "--family", "dtg-hybrid").splitlines()
+    place = next(i for i, line in enumerate(lines) if "LEFTARC2" in line)
+    assert "stack: 0 3 4" in lines[place] and "memory: 0 1 2 4" in lines[place + 1]
+    rows = json.loads(run(*sentence, "--family", "dtg-hybrid", "--memory", "rows", "--json"))["rows"]
+    assert rows[4]["views"][1]["attends"] == [0, 1, 2, 3, 4]
+    with pytest.raises(InputError, match="are about hybrids"):
+        run(*sentence, "--memory", "rows")

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dtg.families.rows import Kind, Row
+from dtg.families.rows import Kind, Row, RowView
 from dtg.transitions import Action, Operation
 from dtg.trees import DependencyTree
 
@@ -110,12 +110,54 @@ def linear_twin(actions: Sequence[Action], pieces: Sequence[Sequence[str]], repr
     return tuple(out.rows)
 
 
+def with_memory(rows: Sequence[Row], is_word: Sequence[bool], memory: str, on_compose: str) -> tuple[Row, ...]:
+    """What memory heads of hybrids see beside each row's stack; `is_word` says which rows <ROOT> and subwords were read in."""
+    found = []
+    for row in rows:
+        if row.kind == Kind.COMPOSE and on_compose == "composed":
+            seen = list(zip(row.attends, row.relative, strict=True))
+        elif memory == "rows":
+            seen = [(key, row.index - key) for key in range(row.index + 1)]
+        else:
+            words = [key for key in range(row.index) if is_word[key]]
+            seen = [(key, min(len(words) - place, 62)) for place, key in enumerate([*words, row.index])]
+        stack = RowView("stack", row.attends, row.relative)
+        views = (stack, RowView("memory", tuple(key for key, _ in seen), tuple(relative for _, relative in seen)))
+        found.append(Row(row.index, row.reads, row.kind, row.attends, row.relative, row.predicts, views))
+    return tuple(found)
+
+
+def hybrid_twin(
+    actions: Sequence[Action],
+    pieces: Sequence[Sequence[str]],
+    representation: str,
+    memory: str = "words",
+    on_compose: str = "composed",
+    *,
+    eager: bool = False,
+    swift: bool = False,
+) -> tuple[Row, ...]:
+    """dtg-hybrid, and what it would be with the other systems."""
+    rows = stack_twin(actions, pieces, representation, eager=eager, swift=swift)
+    is_word, words = [True], iter(pieces)  # <ROOT> counts as one
+    for action in actions:
+        if action.operation == Operation.GEN:
+            is_word += [True for _ in next(words)]
+        elif action.operation == Operation.POP:
+            is_word += [False]
+        elif action.operation != Operation.END:
+            is_word += [False, False]
+    assert len(is_word) == len(rows)
+    return with_memory(rows, is_word, memory, on_compose)
+
+
 Twin = Callable[[Sequence[Action], Sequence[Sequence[str]], str], tuple[Row, ...]]
 
 TWINS: dict[str, Twin] = {
     "dtg": lambda a, p, r: stack_twin(a, p, r, eager=False),
     "dtg-eager": lambda a, p, r: stack_twin(a, p, r, eager=True),
     "dtg-swift": lambda a, p, r: stack_twin(a, p, r, eager=True, swift=True),
+    "dtg-hybrid": hybrid_twin,
     "txl-trans": linear_twin,
     "txl-tokens": linear_twin,
 }

@@ -40,6 +40,18 @@ def avoid_broken_amx() -> None:
         os.environ[ONEDNN_LIMIT] = WITHOUT_AMX
 
 
+def total_memory() -> int | None:
+    """Bytes of memory that this process could have at most, of the machine or its container; None if that is not known."""
+    try:
+        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+    try:
+        return min(found, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    except (OSError, ValueError):  # there is no container, or no limit
+        return found
+
+
 def claims_amx() -> bool:
     """Whether the processor's flags list AMX tiles."""
     if sys.platform != "linux" or platform.machine() != "x86_64":

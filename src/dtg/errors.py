@@ -17,7 +17,8 @@
     ├── NotFiniteError           a NaN or an infinity among weights or scores
     ├── InputError               an option or argument that does not fit, alone or with the others
     │   ├── FileError            a file that is missing, or cannot be read or written
-    │   │   └── DamagedFileError a file whose content is cut short or not in its format
+    │   │   ├── DamagedFileError a file whose content is cut short, was altered or is not in its format
+    │   │   └── LockedError      a file or folder that another process is writing
     │   └── ResumeError          settings or input that differ from those of the run to be resumed
     └── MissingExtraError        an optional dependency that is not installed
 
@@ -94,10 +95,10 @@ class UnknownNameError(DtgError):
 
 
 class NotFiniteError(DtgError):
-    """A log-probability is NaN or infinite, and should not be."""
+    """A weight or a log-probability is NaN or infinite, and should not be."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"{what} is NaN: check the model's weights for NaN or infinity.")
+    def __init__(self, what: str, found: str = "NaN") -> None:
+        super().__init__(f"{what} is {found}: check the model's weights for NaN or infinity.")
 
 
 class InputError(DtgError):
@@ -110,6 +111,10 @@ class FileError(InputError):
 
 class DamagedFileError(FileError):
     """A file is cut short, was altered, or is not in the format that is expected of it."""
+
+
+class LockedError(FileError):
+    """A file or folder is being written by another process, which has locked it."""
 
 
 class ResumeError(InputError):

@@ -31,7 +31,7 @@ from dtg.scoring.surprisals import surprisal_stream
 from dtg.scoring.tree_scores import score_trees
 from dtg.search.beam_search import BeamSearch
 from dtg.search.generation import GeneratedSentence, generate_sentences
-from dtg.search.options import Accuracy, BeamOptions
+from dtg.search.options import Accuracy, BeamOptions, Boundary
 from dtg.search.sampling import Sampling
 from dtg.search.state import BeamState, ScoredTree
 from dtg.tables.columns import Base
@@ -57,6 +57,11 @@ class LanguageModel:
     - `max_actions`: the most actions between two words; no limit by default.
     - `derivations`: "canonical" counts each tree once; "all" follows every derivation.
     - `constrained`: whether illegal actions are masked before normalising; None is as the model was made.
+
+    And, where surprisals are asked for:
+
+    - `boundary`: that a word is over counts in the "next" word's surprisal, or in its "own" (docs/surprisal.md).
+    - `columns`: what else is measured of each word: "reductions", "dependency_length", ..., or "all" (docs/surprisal.md).
     """
 
     def __init__(self, decoder_model: DecoderModel, name: str | None = None) -> None:
@@ -65,10 +70,12 @@ class LanguageModel:
         self.name = decoder_model.family.name if name is None else name
 
     @classmethod
-    def load(cls, path: str | Path = pretrained.MODEL, device: torch.device | str = "cpu") -> LanguageModel:
+    def load(
+        cls, path: str | Path = pretrained.MODEL, device: torch.device | str = "cpu", *, verify: bool = True
+    ) -> LanguageModel:
         """A model from a folder, or a bundled one by its name; see `dtg.load`."""
         folder = pretrained.find(path)
-        return cls(DecoderModel.load(folder, device), name_of(path))
+        return cls(DecoderModel.load(folder, device, verify=verify), name_of(path))
 
     @classmethod
     def from_released(
@@ -146,6 +153,8 @@ class LanguageModel:
         max_actions: int | None = None,
         derivations: Derivations = "canonical",
         constrained: bool | None = None,
+        boundary: Boundary = "next",
+        columns: Sequence[str] = (),
     ) -> BeamState:
         """A beam search before the first word; `state.step(word)` takes it further, `state.end()` to the end.
 
@@ -163,6 +172,8 @@ class LanguageModel:
             max_actions=max_actions,
             derivations=derivations,
             constrained=constrained,
+            boundary=boundary,
+            columns=tuple(columns),
         )
         search = BeamSearch(self.decoder_model, options)
         return BeamState(search, search.begin())
@@ -213,6 +224,8 @@ class LanguageModel:
         max_actions: int | None = None,
         derivations: Derivations = "canonical",
         constrained: bool | None = None,
+        boundary: Boundary = "next",
+        columns: Sequence[str] = (),
     ) -> list[SentenceSurprisal]:
         """Surprisal of every word of every sentence.
 
@@ -227,6 +240,8 @@ class LanguageModel:
         """
         if isinstance(sentences, str):
             raise InputError("a list of sentences is expected, not one text; put it into a list: surprisal([text]).")
+        if not isinstance(sentences, Iterable) or isinstance(sentences, bytes):
+            raise InputError(f"a list of sentences is expected, not {sentences!r}.")
         return list(
             self.surprisal_stream(
                 sentences,
@@ -238,6 +253,8 @@ class LanguageModel:
                 max_actions=max_actions,
                 derivations=derivations,
                 constrained=constrained,
+                boundary=boundary,
+                columns=tuple(columns),
             )
         )
 
@@ -253,6 +270,8 @@ class LanguageModel:
         max_actions: int | None = None,
         derivations: Derivations = "canonical",
         constrained: bool | None = None,
+        boundary: Boundary = "next",
+        columns: Sequence[str] = (),
     ) -> Iterator[SentenceSurprisal]:
         """The same one by one, in order, as soon as they are known; arguments are those of `surprisal`."""
         options = BeamOptions.of(
@@ -263,6 +282,8 @@ class LanguageModel:
             max_actions=max_actions,
             derivations=derivations,
             constrained=constrained,
+            boundary=boundary,
+            columns=tuple(columns),
         )
         return self.search_stream(sentences, options, ends=ends)
 
@@ -293,6 +314,8 @@ class LanguageModel:
         base: Base = "e",
         per: Per = "word",
         end: bool = False,
+        boundary: Boundary = "next",
+        columns: Sequence[str] = (),
     ) -> pandas.DataFrame:
         """Surprisals of the sentences in a column of a frame, as `dtg surprisal FILE --column NAME` writes them.
 
@@ -303,11 +326,19 @@ class LanguageModel:
             base: "e" gives nats, "2" bits; the column `unit` says which.
             per: a row for each word, or for each whitespace-separated word.
             end: a row for `<END>`, too.
+            boundary: and `columns`: see `LanguageModel`.
 
         Returns:
             A row for each word: surprisal and what goes with it, `model`, `unit`, `beam`, and the columns of the frame.
         """
-        stream = partial(self.surprisal_stream, beam=beam, accuracy=accuracy, word_beam=word_beam)
+        stream = partial(
+            self.surprisal_stream,
+            beam=beam,
+            accuracy=accuracy,
+            word_beam=word_beam,
+            boundary=boundary,
+            columns=columns,
+        )
         width = BeamOptions.of(beam=beam, accuracy=accuracy, word_beam=word_beam).beam
         return surprisal_table(frame, column, stream, name=self.name, beam=width, base=base, per=per, end=end)
 

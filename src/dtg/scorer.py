@@ -8,8 +8,8 @@ What differs, because the model does:
 - A sentence may be given as a sequence of words, which are then taken as they are; a string is split into words, by
   the rules of the model's language.
 - `eos_token=True` counts `<END>` as one more unit; with it, the sum is log p(x).
-- There are no ranks (words are open-ended sequences of pieces) and no `bow_correction`: that a word is over is part of the
-  next word's score, as in minicons without it (docs/surprisal.md).
+- There are no ranks (words are open-ended sequences of pieces). That a word is over is part of the next word's score;
+  `boundary="own"` makes it part of its own, as minicons' `bow_correction` does (docs/surprisal.md).
 
 As in minicons: natural logarithms unless `base_two`, means unless another `reduction` is given, and a string alone is
 a batch of one. A reduction gets a tensor (units,), in float64.
@@ -26,7 +26,7 @@ from torch import Tensor
 
 from dtg.errors import InputError
 from dtg.language_model import LanguageModel
-from dtg.search.options import Accuracy
+from dtg.search.options import Accuracy, Boundary
 from dtg.text.sentence import Sentence, as_sentence
 
 Batch = str | Sequence[str] | Sequence[Sequence[str]]
@@ -52,10 +52,11 @@ class Scorer:
         fast_track: int = 0,
         max_actions: int | None = None,
         constrained: bool | None = None,
+        boundary: Boundary = "next",
     ) -> None:
         self.model = model
         self.beam, self.accuracy, self.word_beam, self.fast_track = beam, accuracy, word_beam, fast_track
-        self.max_actions, self.constrained = max_actions, constrained
+        self.max_actions, self.constrained, self.boundary = max_actions, constrained, boundary
 
     def sequence_score(
         self,
@@ -130,6 +131,7 @@ class Scorer:
             fast_track=self.fast_track,
             max_actions=self.max_actions,
             constrained=self.constrained,
+            boundary=self.boundary,
         )
         return [
             -torch.tensor([*result.surprisals.tolist(), *[result.end_surprisal] * eos_token], dtype=torch.float64)

@@ -231,15 +231,12 @@ def test_mistakes(run: Command, model: Path, tmp_path: Path) -> None:
     assert "is not a device" in message("--model", model, "--device", "gpu")
 
 
-def test_a_picture_of_one_sentence(run: Command, model: Path, sentences: Path, tmp_path: Path) -> None:
+def test_a_picture_of_one_sentence(run: Command, model: Path, tmp_path: Path) -> None:
     done = run("surprisal", SENTENCE, "--model", model, "--draw", tmp_path / "one.svg", "--draw", tmp_path / "one.png")
     assert f"dtg: drew {tmp_path / 'one.png'}." in done.stderr and "surprisal, bits" in done.stdout
     assert (tmp_path / "one.svg").read_text().startswith("<?xml")
-    mistakes: list[list[str | Path]] = [[sentences], [SENTENCE, "--out", tmp_path / "x.csv"]]
-    for wrong in mistakes:
-        assert (
-            "--draw is for one sentence" in run("surprisal", *wrong, "--draw", "x.svg", "--model", model, code=1).stderr
-        )
+    wrong = run("surprisal", SENTENCE, "--out", tmp_path / "x.csv", "--draw", "x.svg", "--model", model, code=1)
+    assert "--draw goes with tables on the screen" in wrong.stderr
     assert "must end in one of" in run("surprisal", SENTENCE, "--model", model, "--draw", "x.gif", code=1).stderr
 
 
@@ -253,3 +250,20 @@ def test_words_at_which_little_was_kept_are_counted(run: Command, model: Path, s
     assert meta["settings"]["accuracy"] == "default" and meta["settings"]["smallest_share"] > 0
     both = run("surprisal", sentences, "--model", model, "--accuracy", "fast", "--beam", "5", code=1)
     assert "accuracy is 'fast' and beam is 5: a beam adapts, or has a fixed width." in both.stderr
+
+
+def test_a_picture_of_conditions_by_two_models(run: Command, model: Path, tmp_path: Path) -> None:
+    table = tmp_path / "items.csv"
+    table.write_text("item,condition,sentence\n1,short,The dog barks .\n1,long,The old dog barks .\n")
+    options: list[str | Path] = ["--column", "sentence", "--model", model, "--model", "txl-mini", "--beam", "3"]
+    run("surprisal", table, *options, "--draw", tmp_path / "both.svg")
+    drawn = (tmp_path / "both.svg").read_text()
+    said = [line.strip() for line in drawn.splitlines() if "<!-- " in line]
+    assert said.count("<!-- dog -->") == 2 and said.count("<!-- old -->") == 1
+    assert {"<!-- item 1, condition short -->", "<!-- item 1, condition long -->"} <= set(said)
+    assert "<!-- lighter: the structural part -->" in said and "#e69f00" in drawn  # the second model
+    many = tmp_path / "many.txt"
+    many.write_text("A dog .\n" * 13)
+    refused = run("surprisal", many, "--model", model, "--draw", tmp_path / "no.svg", code=1)
+    assert "a picture shows at most 12 sentences, and here are more" in refused.stderr
+    run("surprisal", many, "--model", model, "--beam", "1", "--limit", "2", "--draw", tmp_path / "two.svg")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import shutil
 from pathlib import Path
 
 import pytest
 
 from dtg.cli.training import changed, read_config
 from dtg.errors import ConfigError
+from dtg.io.locks import locked_folder
 from tests.cli.running import dtg
 
 CONFIG = """
@@ -143,3 +146,37 @@ def test_settings_can_be_changed_on_the_command_line() -> None:
     for wrong in ("layers=4", "model.layers", "modle.layers=4", "model.=4"):
         with pytest.raises(ConfigError, match=r"is not a setting\. Write model\.KEY=VALUE"):
             changed(tables, [wrong])
+
+
+def test_a_damaged_corpus_is_not_trained_on(corpus: Path, config: Path, tmp_path: Path) -> None:
+    """One bit, of the same length: only the hashes tell. Nothing is written."""
+    copy = shutil.copytree(corpus, tmp_path / "copy")
+    pieces = copy / "train" / "pieces.npy"
+    content = bytearray(pieces.read_bytes())
+    content[-8] ^= 1
+    pieces.write_bytes(content)
+    command = ("train", config, "--data", copy, "--out", tmp_path / "run", "--threads", "1")
+    told = dtg(*command, code=1).stderr
+    assert f"{pieces} was altered: it does not have the hash that the manifest gives." in told
+    assert not (tmp_path / "run").exists()
+    assert "finished after step 10" in dtg(*command, "--no-verify").stdout
+
+
+def test_two_do_not_train_in_one_folder(corpus: Path, config: Path, tmp_path: Path) -> None:
+    command = ("train", config, "--data", corpus, "--out", tmp_path / "run", "--threads", "1")
+    with locked_folder(tmp_path / "run"):
+        for options in ((), ("--resume",)):
+            told = dtg(*command, *options, code=1).stderr
+            assert f"cannot write {tmp_path / 'run'}: another process is writing it (process {os.getpid()} on" in told
+        assert [path.name for path in (tmp_path / "run").iterdir()] == [".lock"]
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / ".lock").touch()  # as a killed process leaves it
+    dtg(*command, "--max-minutes", "0")
+    assert not (tmp_path / "run" / ".lock").exists()
+
+
+@pytest.mark.parametrize("setting", ["model.width=1000000000", "model.layers=100000000", "model.family=[]"])
+def test_absurd_models_are_answered_at_once(corpus: Path, config: Path, tmp_path: Path, setting: str) -> None:
+    told = dtg("train", config, "--set", setting, "--data", corpus, "--out", tmp_path / "run", code=1).stderr
+    assert "which need" in told or "is expected" in told or "there cannot be" in told
+    assert not (tmp_path / "run").exists()

@@ -38,6 +38,8 @@ SETTINGS: tuple[tuple[str, dict[str, object]], ...] = (
     ("pushdown", {}),
     ("dtg", {"embedding_scale": True, "position_biases": False}),
     ("two-views", {"view_heads": (3, 1)}),
+    ("dtg-hybrid", {"memory_layers": "upper"}),
+    ("tg-hybrid", {"memory": "rows", "head_gates": True}),
 )
 
 
@@ -104,6 +106,8 @@ def test_weights_and_states_are_the_decoders_own(
                 hidden_keys = sorted(set(range(count)) - set(view.attends))
                 assert (found.attention[layer, head, row.index, hidden_keys] == 0).all()
     assert len(found.word_rows) == len(WORDS) - (family == "pushdown")
+    if family == "dtg-hybrid":
+        assert set(found.head_views[0]) == {"stack"} and set(found.head_views[-1]) == {"stack", "memory"}
     if family == "two-views":
         assert found.head_views[0] == ("stack", "stack", "stack", "all")
         assert {value for row in found.rows for value in row.views[1].channel or ()} == set(range(CHANNEL))

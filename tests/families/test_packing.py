@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from dtg import DependencyTree, families
-from dtg.families import Kind, LaneRows, PackedRows, pack
+from dtg.families import Dense, Kind, LaneRows, PackedRows, PackedView, pack
 from dtg.families.lanes import Lanes
 from dtg.families.reading import numbered
 from dtg.transitions import Operation
@@ -30,11 +30,12 @@ def sample(count: int, seed: int) -> SentenceBatch:
 
 
 def rows_of_lane(rows: LaneRows, lane: int, operation: Operation | None) -> tuple[object, ...]:
-    (view,) = rows.views
-    keys = int(view.keys[lane])
     kind = Kind.POPSTACK if operation == Operation.POP and rows.kind == Kind.STACK else rows.kind
-    pairs = sorted(zip(view.attends[lane, :keys].tolist(), view.relative[lane, :keys].tolist(), strict=True))
-    return int(rows.id[lane]), kind.code, pairs, rows.predicts
+    seen = []
+    for view in rows.views:
+        keys = int(view.keys[lane])
+        seen.append(sorted(zip(view.attends[lane, :keys].tolist(), view.relative[lane, :keys].tolist(), strict=True)))
+    return int(rows.id[lane]), kind.code, seen, rows.predicts
 
 
 def packed_rows(
@@ -44,11 +45,12 @@ def packed_rows(
     first, end = packed.offsets[sentence : sentence + 2].tolist()
     found: list[tuple[object, ...]] = []
     for row in range(first, end):
-        (view,) = packed.views
-        keys = int(view.keys[row])
-        attends = (view.attends[row, :keys] - first).tolist()
-        pairs = sorted(zip(attends, view.relative[row, :keys].tolist(), strict=True))
-        found.append((row - first, int(packed.kind[row]), pairs, int(packed.target[row]) >= 0))
+        seen = []
+        for view in packed.views:
+            keys = int(view.keys[row])
+            attends = (view.attends[row, :keys] - first).tolist()
+            seen.append(sorted(zip(attends, view.relative[row, :keys].tolist(), strict=True)))
+        found.append((row - first, int(packed.kind[row]), seen, int(packed.target[row]) >= 0))
     return found
 
 
@@ -138,7 +140,11 @@ def test_rows_can_be_named_by_the_caller(name: str) -> None:
 def test_sparse_and_dense_say_the_same(name: str) -> None:
     family, batch = made(name), sample(30, seed=10)
     packed = pack(family, family.system.derive(batch), root=0)
-    dense, (view,) = packed.dense(), packed.views
+    for number, view in enumerate(packed.views):
+        check_dense(packed, packed.dense(number), view)
+
+
+def check_dense(packed: PackedRows, dense: Dense, view: PackedView) -> None:
     lengths = packed.offsets.diff().tolist()
     assert dense.mask.shape == (30, max(lengths), max(lengths))
     assert int(dense.mask.sum()) == int(view.keys.sum())
@@ -169,12 +175,12 @@ def test_a_batch_of_one_and_a_batch_of_many(name: str) -> None:
         first, end = together.offsets[number : number + 2].tolist()
         for column in ("kind", "piece", "action", "second"):
             assert torch.equal(getattr(together, column)[first:end], getattr(alone, column))
-        (many,), (one,) = together.views, alone.views
-        assert torch.equal(many.keys[first:end], one.keys)
-        width = one.attends.shape[1]
-        shifted = many.attends[first:end, :width]
-        assert torch.equal(torch.where(shifted >= 0, shifted - first, shifted), one.attends)
-        assert torch.equal(many.relative[first:end, :width], one.relative)
+        for many, one in zip(together.views, alone.views, strict=True):
+            assert torch.equal(many.keys[first:end], one.keys)
+            width = one.attends.shape[1]
+            shifted = many.attends[first:end, :width]
+            assert torch.equal(torch.where(shifted >= 0, shifted - first, shifted), one.attends)
+            assert torch.equal(many.relative[first:end, :width], one.relative)
 
 
 def test_lists_of_attended_rows_are_as_wide_as_the_deepest_stack() -> None:

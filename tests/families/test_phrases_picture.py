@@ -17,6 +17,7 @@ PANELS = {
     "plm": [None],
     "plm-mask": ["before", "phrase", "all"],
     "pushdown": ["all", "all: depth"],
+    "tg-hybrid": ["stack", "memory"],
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from dtg.errors import FileError
 from dtg.io import atomic
-from dtg.io.atomic import clean_up, remove_folder, replacing, replacing_folder
+from dtg.io.atomic import check_is_not_input, clean_up, remove_folder, replacing, replacing_folder
 
 
 def fill(path: Path, text: str) -> None:
@@ -73,3 +73,35 @@ def test_a_missing_parent_is_named(tmp_path: Path) -> None:
     for context in (replacing, replacing_folder):
         with pytest.raises(FileError, match=r"cannot write .*file: the folder .*nowhere does not exist"):
             context(tmp_path / "nowhere" / "file").__enter__()
+
+
+def test_leftovers_of_files_are_removed_by_the_next_to_write_there(tmp_path: Path) -> None:
+    dead, running = f".a.parquet.{2**22 + 1}.partial.parquet", f".a.parquet.{os.getppid()}.partial.parquet"
+    others = [f".b.parquet.{2**22 + 1}.partial.parquet", ".a.parquet.x.partial.parquet", ".a.parquet.lock"]
+    for name in (dead, running, *others, f".a.parquet.{10**30}.partial.parquet"):
+        (tmp_path / name).touch()
+    with replacing(tmp_path / "a.parquet") as temporary:
+        temporary.write_text("new")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.parquet", running, *others}
+    atomic.remove_leftovers(tmp_path / "a.parquet", is_locked=True)  # nobody else can be writing it
+    assert {path.name for path in tmp_path.iterdir()} == {"a.parquet", *others}
+
+
+def test_an_output_that_is_an_input_is_refused_by_any_name(tmp_path: Path) -> None:
+    given, folder = tmp_path / "a.txt", tmp_path / "model"
+    given.write_text("content")
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    (tmp_path / "symbolic").symlink_to(given)
+    (tmp_path / "hard").hardlink_to(given)
+    (tmp_path / "linked").symlink_to(folder)
+    for output in (given, tmp_path / "symbolic", tmp_path / "hard", tmp_path / "model" / ".." / "a.txt"):
+        with pytest.raises(
+            FileError, match=r"cannot write .*: it is what is read.*would be lost. Write to another file"
+        ):
+            check_is_not_input([tmp_path / "other", output], [given])
+    with pytest.raises(FileError, match=r"config\.json"):
+        check_is_not_input([tmp_path / "linked" / "config.json"], [given, folder])
+    check_is_not_input([tmp_path / "other"], [given, folder, tmp_path / "missing"])
+    (tmp_path / "copy").write_text("content")
+    check_is_not_input([tmp_path / "copy"], [given])

@@ -9,17 +9,18 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 import torch
 from torch import Tensor
 
 from dtg import DependencyTree
 from dtg.families import Kind, Row
-from dtg.model import DecoderModel
+from dtg.model import DecoderModel, ModelConfig
 from dtg.model.decoder import Layer
 from dtg.model.heads import FactoredHead
 from dtg.transitions import GEN, Action, Operation, TransitionSystem
-from tests.twins import TWINS
+from tests.twins import TWINS, hybrid_twin
 
 
 def naive_rows(model: DecoderModel, tree: DependencyTree, pieces: Sequence[Sequence[int]]) -> list[Row]:
@@ -30,7 +31,10 @@ def naive_rows(model: DecoderModel, tree: DependencyTree, pieces: Sequence[Seque
 def rows_of_actions(model: DecoderModel, actions: Sequence[Action], pieces: Sequence[Sequence[int]]) -> list[Row]:
     """The same for any derivation, complete or not."""
     names = [[str(piece) for piece in word] for word in pieces]
-    rows = list(TWINS[model.config.family](actions, names, model.config.arc_representation))
+    config = model.config
+    if config.family == "dtg-hybrid":
+        return list(hybrid_twin(actions, names, config.arc_representation, config.memory, config.memory_on_compose))
+    rows = list(TWINS[config.family](actions, names, config.arc_representation))
     if any(action.operation == Operation.POPROOT for action in actions) and rows[-1].kind == Kind.STACK:
         *kept, composed, predicting = rows
         rows = [*kept, replace(composed, predicts=predicting.predicts)]
@@ -59,9 +63,33 @@ def sinusoid(position: int, width: int) -> Tensor:
 
 
 def norm(module: torch.nn.Module, x: Tensor) -> Tensor:
+    if isinstance(module, torch.nn.RMSNorm):
+        return x / (x.pow(2).mean() + 1e-5).sqrt() * module.weight
     assert isinstance(module, torch.nn.LayerNorm)
     centred = x - x.mean()
     return centred / (centred.pow(2).mean() + 1e-5).sqrt() * module.weight + module.bias
+
+
+def activation(name: str, x: Tensor) -> Tensor:
+    if name == "swiglu":
+        gate, value = x[: len(x) // 2], x[len(x) // 2 :]
+        return gate / (1 + torch.exp(-gate)) * value
+    if name == "gelu":
+        return x * 0.5 * (1 + torch.erf(x / math.sqrt(2)))
+    assert name in ("relu", "relu_squared")
+    return x.clamp(min=0) ** (2 if name == "relu_squared" else 1)
+
+
+def seen_by_head(config: ModelConfig, row: Row, layer: int, head: int) -> list[tuple[int, int]]:
+    """The rows that a head of a layer sees, and where; the last heads of hybrids are memory heads in some of the layers."""
+    attends, relative = row.attends, row.relative
+    in_half = {"all": True, "lower": layer < config.layers // 2, "upper": layer >= config.layers // 2}
+    heads = config.attention_heads
+    if row.views and in_half[config.memory_layers]:
+        stack_heads = config.view_heads[0] if config.view_heads else heads - heads // 2
+        view = row.views[head >= stack_heads]
+        attends, relative = view.attends, view.relative
+    return list(zip(attends, relative, strict=True))
 
 
 def hidden_vectors(model: DecoderModel, rows: Sequence[Row]) -> list[Tensor]:
@@ -71,7 +99,7 @@ def hidden_vectors(model: DecoderModel, rows: Sequence[Row]) -> list[Tensor]:
         sum((decoder.embedding.weight[token_of(model, n)] for n in r.reads), torch.zeros(config.width)) for r in rows
     ]
     vectors = [v.double() for v in vectors]
-    for layer in decoder.layers:
+    for number, layer in enumerate(decoder.layers):
         assert isinstance(layer, Layer)
         biases = decoder.biases or layer.biases
         assert biases is not None
@@ -80,24 +108,33 @@ def hidden_vectors(model: DecoderModel, rows: Sequence[Row]) -> list[Tensor]:
         inputs = [norm(layer.attention_norm, x) if config.norm == "pre" else x for x in vectors]
         projected = [layer.attention.queries_keys_values.weight @ x for x in inputs]
         parts = [p.view(3, heads, size) for p in projected]
+        if layer.attention.query_norm is not None and layer.attention.key_norm is not None:
+            norms = (layer.attention.query_norm, layer.attention.key_norm)
+            for part in parts:
+                for kind, h in product((0, 1), range(heads)):
+                    part[kind, h] = norm(norms[kind], part[kind, h].clone())
         after = []
         for row, x in zip(rows, vectors, strict=True):
             mixed = []
             for h in range(heads):
                 query = parts[row.index][0, h]
-                scores = []
-                for key, relative in zip(row.attends, row.relative, strict=True):
+                scores, seen = [], seen_by_head(config, row, number, h)
+                for key, relative in seen:
                     place = (layer.attention.positions.weight @ sinusoid(relative, config.width)).view(heads, size)[h]
                     content = (query + biases.content[h]) @ parts[key][1, h]
                     scores.append((content + (query + biases.position[h]) @ place) / math.sqrt(size))
                 weights = torch.stack(scores).softmax(0)
-                mixed.append(weights @ torch.stack([parts[key][2, h] for key in row.attends]))
+                found = weights @ torch.stack([parts[key][2, h] for key, _ in seen])
+                if layer.attention.gates is not None:
+                    gates = layer.attention.gates
+                    found = found * 2 / (1 + torch.exp(-(gates.weight[h] @ inputs[row.index] + gates.bias[h])))
+                mixed.append(found)
             attended = x + layer.attention.output.weight @ torch.cat(mixed)
             if config.norm == "post":
                 attended = norm(layer.attention_norm, attended)
             into = norm(layer.feedforward_norm, attended) if config.norm == "pre" else attended
             inner = layer.feedforward.inner.weight @ into + layer.feedforward.inner.bias
-            inner = inner.relu() if config.activation == "relu" else torch.nn.functional.gelu(inner)
+            inner = activation(config.activation, inner)
             out = attended + layer.feedforward.outer.weight @ inner + layer.feedforward.outer.bias
             after.append(norm(layer.feedforward_norm, out) if config.norm == "post" else out)
         vectors = after

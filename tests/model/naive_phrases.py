@@ -17,8 +17,8 @@ from dtg.families import Row
 from dtg.model import DecoderModel
 from dtg.model.decoder import Layer
 from dtg.model.heads import FactoredHead
-from tests.model.naive import norm, sinusoid
-from tests.phrase_twins import ROWS, Move, moves_of, named
+from tests.model.naive import norm, seen_by_head, sinusoid
+from tests.phrase_twins import ROWS, Move, moves_of, named, tg_hybrid_rows
 
 
 def id_of(model: DecoderModel, name: str) -> int:
@@ -37,8 +37,10 @@ def token_of(model: DecoderModel, name: str) -> int:
     return int(name)
 
 
-def keys_of(model: DecoderModel, row: Row, head: int) -> list[tuple[int, int, int | None]]:
+def keys_of(model: DecoderModel, row: Row, layer: int, head: int) -> list[tuple[int, int, int | None]]:
     """What a head of a row sees: the row of each key, its relative position, and its depth on the tape."""
+    if model.config.family == "tg-hybrid":
+        return [(key, relative, None) for key, relative in seen_by_head(model.config, row, layer, head)]
     if model.config.family == "plm-mask":
         before, phrase, _ = model.config.view_heads or (1, 1, 0)
         view = row.views[0 if head < before else 1 if head < before + phrase else 2]
@@ -74,7 +76,7 @@ def hidden_vectors(model: DecoderModel, rows: Sequence[Row]) -> list[Tensor]:
     size, width = config.head_width, config.width
     scale = math.sqrt(width) if config.embedding_scale else 1.0
     vectors = [decoder.embedding.weight[token_of(model, row.reads[0])] * scale for row in rows]
-    for layer in decoder.layers:
+    for number, layer in enumerate(decoder.layers):
         assert isinstance(layer, Layer)
         attention, biases = layer.attention, decoder.biases or layer.biases
         inputs = [norm(layer.attention_norm, x) if config.norm == "pre" else x for x in vectors]
@@ -84,7 +86,7 @@ def hidden_vectors(model: DecoderModel, rows: Sequence[Row]) -> list[Tensor]:
             mixed = []
             for head in range(config.attention_heads):
                 query, scores, values = parts[row.index][0, head], [], []
-                for key, relative, depth in keys_of(model, row, head):
+                for key, relative, depth in keys_of(model, row, number, head):
                     u = 0.0 if biases is None else biases.content[head]
                     v = 0.0 if biases is None else biases.position[head]
                     place = (attention.positions.weight @ sinusoid(relative, width)).view(-1, size)[head]
@@ -237,7 +239,11 @@ def naive_scores(
 @torch.no_grad()
 def naive_move_scores(model: DecoderModel, moves: Sequence[Move], *, constrained: bool) -> list[tuple[Move, float]]:
     """The same for a derivation given as moves."""
-    rows = ROWS[model.config.family](moves, getattr(model.family.system, "typed_closing", False))
+    typed = getattr(model.family.system, "typed_closing", False)
+    if model.config.family == "tg-hybrid":
+        rows = tg_hybrid_rows(moves, typed, model.config.memory, model.config.memory_on_compose)
+    else:
+        rows = ROWS[model.config.family](moves, typed)
     hidden = hidden_vectors(model, rows)
     predicting = iter([row for row in rows if row.predicts is not None])
     state, found = Plain(model), []

@@ -35,6 +35,11 @@ PROFILES: dict[str, dict[str, dict[str, Any]]] = {
     },
     "plm": {"ours": {}, "typed": {"typed_closing": True, "norm": "pre", "activation": "gelu", "output_bias": False}},
     "plm-mask": {"ours": {}, "four see phrases": {"view_heads": (1, 2, 1), "attention_output_bias": True}},
+    "tg-hybrid": {
+        "ours": {},
+        "rows": {"memory": "rows", "memory_on_compose": "all", "memory_layers": "upper"},
+        "words": {"memory_on_compose": "all", "memory_layers": "lower", "norm": "pre"},
+    },
     "pushdown": {
         "ours": {},
         "additive": {"attachment": "additive", "norm": "pre"},

@@ -60,6 +60,8 @@ class StandIn:
         beam: int | None = None,
         word_beam: int | None = None,
         accuracy: str | None = None,
+        boundary: str = "next",
+        columns: Sequence[str] = (),
     ) -> Iterator[SentenceSurprisal]:
         waiting = list[SentenceSurprisal]()
         for place, sentence in enumerate(sentences):

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 import dtg
-from dtg.trees import DependencyTree
-from dtg.trees.kinds import PartialDependencyTree
+from dtg.trees import ConstituencyTree, DependencyTree, Node
+from dtg.trees.kinds import PartialBinaryTree, PartialConstituencyTree, PartialDependencyTree
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -38,6 +38,37 @@ def test_a_partial_tree_has_the_arcs_so_far() -> None:
     assert len([path for path in root.iter(f"{SVG}path") if path.get("marker-end")]) == 1
     bold = [element.text for element in root.iter(f"{SVG}text") if element.get("font-weight")]
     assert bold == ["dog", "barks"]
+
+
+def branches(svg: str) -> int:
+    return len(list(ElementTree.fromstring(svg).iter(f"{SVG}path")))
+
+
+def test_phrases_are_a_picture() -> None:
+    words = ("The", "<old>", "dog", "barks")
+    nodes = (Node("S", 1, 4), Node("NP", 1, 3), Node("VP", 4, 4))
+    tree = ConstituencyTree(words, nodes)
+    assert tree.svg() == tree._repr_svg_()
+    assert texts(tree.svg()) == ["S", "NP", "VP", *words]
+    assert branches(tree.svg()) == 6  # to two phrases and four words
+    tagged = ConstituencyTree(words, nodes, tags=("DT", "JJ", "NN", "VBZ"))
+    assert branches(tagged.svg()) == 10 and {"DT", "VBZ"} <= set(texts(tagged.svg()))
+    binary = tree.binarize().svg()
+    assert texts(binary) == list(words) and branches(binary) == 6
+
+
+def test_partial_phrases_are_a_picture() -> None:
+    words = ("The", "dog", "barks")
+    partial = PartialConstituencyTree(
+        words, (("S", 1, None), ("NP", 1, 2), ("VP", 3, None), ("NP", 4, None)), 0.5, -3.0
+    )
+    assert texts(partial.svg()) == ["S…", "NP", "VP…", "NP…", *words, "…"]
+    assert branches(partial.svg()) == 7
+    attached = PartialBinaryTree(words, ((1, 2),), 0.5, -3.0)
+    assert texts(attached.svg()) == list(words) and branches(attached.svg()) == 2
+    assert attached.draw(ascii_only=True).splitlines() == ["-+- 1 The", " +- 2 dog", "--- 3 barks"]
+    assert PartialBinaryTree(words[:1], (), 0.5, -3.0).draw().strip() == "1 The"
+    assert branches(PartialBinaryTree((), (), 1.0, 0.0).svg()) == 0
 
 
 def test_states_and_surprisals_in_notebooks() -> None:

@@ -97,7 +97,7 @@ def analyse(
     else:
         words = as_sentence(given, model.config.language).words
         tree = best_tree(model, words, options) if model.has_trees else None
-    pieces = [tokenizer.encode(word) for word in words]
+    pieces = tokenizer.encode_sentence(words)
     batch = SentenceBatch.of_words([pieces], model.device) if tree is None else model.encode([tree], [pieces])
     actions = model.family.system.derive(batch)
     is_constrained = model.is_constrained(constrained)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dtg.cli.interrupts import interruptible
+from dtg.cli.exits import interruptible
 
 if TYPE_CHECKING:
     from dtg.evaluation.contract import Task

@@ -18,6 +18,7 @@ from dtg.trees.phrases.projection import PhraseLabels
 from dtg.trees.reading import TreeFormat
 from dtg.trees.treebank import NonProjective
 
+Boundary = Literal["next", "own"]  # as in dtg.search.options, which takes long to import
 Precision = Literal["no", "bf16", "fp16"]
 TrainingDevice = Literal["auto", "cpu", "cuda", "mps"]
 
@@ -78,9 +79,33 @@ BeamOption = Annotated[
 WordBeamOption = Annotated[
     int | None, typer.Option(min=1, help="Partial trees kept after each word; a third of --beam by default.")
 ]
+BoundaryOption = Annotated[
+    Boundary,
+    typer.Option(help="That a word is over counts in the surprisal of the next word, or in its own."),
+]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="More columns, with commas between them: reductions, dependency_length, integration_cost, best_parse, runner_up, "
+        "attention_entropy; or all.",
+        metavar="A,B",
+    ),
+]
 TreesOption = Annotated[int, typer.Option(min=1, help="Number of trees drawn from the proposal for each sentence.")]
 WeightOption = Annotated[float, typer.Option(help="Weight of the proposal's own log-probability of a tree.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed: the same seed draws the same.")]
+MaxWordsOption = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Sentences with more words are left out, or split (--long); they are counted and listed.",
+        metavar="N",
+    ),
+]
+LongOption = Annotated[
+    Literal["skip", "split"],
+    typer.Option(help="Sentences of more than --max-words: leave them out, or cut them into parts."),
+]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="The first N sentences only.", metavar="N")]
 
 # What is read.

@@ -8,14 +8,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import typer
 
+from dtg.cli.progress import list_skipped
+from dtg.cli.tables import exists
 from dtg.errors import FileError, InputError
 from dtg.io.messages import pluralize
 from dtg.io.text_files import check_is_file
 from dtg.tables.formats import FORMATS
 from dtg.tables.items import Content, Item, Lines, OneText, Sentences
+from dtg.tables.long_sentences import LengthLimit
 from dtg.tables.records import Paragraphs, Records, TreebankSentences, looks_like_a_table
 from dtg.tables.unparsed import UnparsedSentence, read_lines, read_unparsed_brackets, read_unparsed_conllu
 from dtg.trees.conllu import sentence_blocks
@@ -33,15 +37,26 @@ class UnparsedInput:
     source: Lines | OneText | Path
     tokenized: bool
     limit: int | None
+    length: LengthLimit
 
     @classmethod
-    def of(cls, source: str, *, tokenized: bool, limit: int | None = None) -> UnparsedInput:
+    def of(cls, source: str, *, tokenized: bool, limit: int | None, length: LengthLimit) -> UnparsedInput:
         """What the argument names, checked before a parser is loaded."""
         if not is_treebank(source):
-            return cls(text_or_file(source), tokenized, limit)
+            return cls(text_or_file(source), tokenized, limit, length)
         if tokenized:
             raise InputError(f"--tokenized is about plain text; the words of {source} are split already.")
-        return cls(Path(source), tokenized, limit)
+        return cls(Path(source), tokenized, limit, length)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What decides which sentences there are."""
+        return {
+            "tokenized": self.tokenized,
+            "limit": self.limit,
+            "max_words": self.length.max_words,
+            "long": self.length.long,
+        }
 
     @property
     def name(self) -> str:
@@ -56,11 +71,19 @@ class UnparsedInput:
         """The sentences. Raw text is split by the rules of a language."""
         if isinstance(self.source, Path):
             read = read_unparsed_brackets if is_bracket_file(self.source) else read_unparsed_conllu
-            return islice(numbered(read(self.source)), self.limit)
-        return islice(read_lines(self.source, tokenized=self.tokenized, language=language), self.limit)
+            items = numbered(read(self.source))
+        else:
+            items = read_lines(self.source, tokenized=self.tokenized, language=language)
+        return self.length.apply(islice(items, self.limit))
 
-    def tell_empty(self) -> None:
-        """Say how many lines have no sentence."""
+    def tell_left_out(self) -> None:
+        """Say how many lines have no sentence, and which sentences were too long."""
+        if found := self.length.found:
+            many, are = pluralize(len(found), "sentence"), "was" if len(found) == 1 else "were"
+            what = "left out" if self.length.long == "skip" else "cut into parts"
+            way_out = "--long split cuts such sentences into parts; --max-words N sets the limit"
+            typer.echo(f"dtg: {many} {are} {what} ({way_out}):", err=True)
+            list_skipped(found, "raise --max-words to keep them")
         if not isinstance(self.source, Path):
             tell_empty(self.source)
 
@@ -110,7 +133,7 @@ def text_or_file(source: str, *, literal: bool = False, has_column_option: bool 
     """A file if there is one of that name, the standard input for -, or else a sentence."""
     if literal or not source.strip():
         return OneText(source)
-    if source == "-" or exists(source):
+    if source == "-" or exists(Path(source)):
         if source != "-" and looks_like_a_table(Path(source)):
             advice = (
                 "Name the column with the sentences: --column NAME.\n"
@@ -124,14 +147,6 @@ def text_or_file(source: str, *, literal: bool = False, has_column_option: bool 
         way_out = " If it is a sentence, pass --literal." if has_column_option else ""
         raise FileError(f"cannot read {source}: there is no such file.{way_out}")
     return OneText(source)
-
-
-def exists(source: str) -> bool:
-    """Whether there is a file or folder of that name."""
-    try:
-        return Path(source).exists()
-    except OSError:  # a sentence can be longer than a name may be
-        return False
 
 
 def lines_of(source: str) -> Lines:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from rich.text import Text
 from dtg.cli.loading import NamedModel, provenance
 from dtg.cli.sentences import LengthWarning
 from dtg.cli.tables import Destination, Search, Work
-from dtg.scoring.columns import RUN_COLUMNS, SURPRISAL_COLUMNS, Per, carried_columns, surprisal_rows
+from dtg.errors import InputError
+from dtg.scoring.columns import RUN_COLUMNS, SURPRISAL_COLUMNS, Per, carried_columns, measure_columns, surprisal_rows
+from dtg.scoring.picture import MOST_PANELS, SurprisalPanel, draw_panels
 from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.tables.columns import NATS, UNITS, Base, Column, Row, Value
 from dtg.tables.items import Item, OneText, Sentences
@@ -26,6 +29,7 @@ from dtg.tables.sidecar import Sidecar
 from dtg.text.sentence import Sentence
 
 BAR = 12  # cells
+TITLE_VALUE = 40  # characters: longer values of a table do not stand above a panel
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 LOGARITHMS: dict[Base, str] = {"2": "log₂", "e": "ln"}
 
@@ -46,7 +50,16 @@ class SurprisalTable:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        return (*SURPRISAL_COLUMNS, *RUN_COLUMNS, *carried_columns(self.sentences.columns))
+        return (*SURPRISAL_COLUMNS, *measure_columns(self.measures), *RUN_COLUMNS, *self.carried)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The columns asked for, as the models have them."""
+        return tuple(dict.fromkeys(name for model in self.models for name in self.search.column_names(model.model)))
+
+    @property
+    def carried(self) -> tuple[Column, ...]:
+        return carried_columns(self.sentences.columns, self.measures)
 
     def work(self) -> Work[str | Sentence, list[SentenceSurprisal]]:
         """What is computed for the sentences, and the rows it becomes: those of the first model, then the next."""
@@ -54,7 +67,7 @@ class SurprisalTable:
             self.sentences.language = self.models[0].model.language
         items = limited(self.sentences, self.reading["limit"])
         columns, group = self.columns, self.search.group_size(self.sentences)
-        for given, column in zip(self.sentences.columns, carried_columns(self.sentences.columns), strict=True):
+        for given, column in zip(self.sentences.columns, self.carried, strict=True):
             if given.name != column.name:
                 typer.echo(f"dtg: the input's column {given.name} is called {column.name} in the table.", err=True)
         return Work(items, self.sentences.size, self.compute, self.rows, columns, group)
@@ -71,9 +84,10 @@ class SurprisalTable:
         """The rows of one sentence."""
         self.length_warning.check(item, len(results[0].sentence))
         found: list[Row] = []
+        options = {"base": self.base, "per": self.per, "end": self.end, "measures": self.measures}
         for model, result in zip(self.models, results, strict=True):
             run: Row = (model.name, UNITS[self.base], self.search.options.beam)
-            rows = surprisal_rows(result, item.sentence_id, base=self.base, per=self.per, end=self.end)
+            rows = surprisal_rows(result, item.sentence_id, **options)  # type: ignore[arg-type]
             found += [(*row, *run, *item.carried) for row in rows]
         return found
 
@@ -101,8 +115,10 @@ class SurprisalTable:
         return provenance("surprisal", settings, {"model": folders, "input": self.sentences.name}, self.columns)
 
     def show(self, pictures: Sequence[Path]) -> None:
-        """Print a table for each sentence and model, and draw the pictures of one sentence."""
-        console, work = Console(highlight=False), self.work()
+        """Print a table for each sentence and model, and draw the pictures, a panel for each sentence."""
+        console, work, panels = Console(highlight=False), self.work(), []
+        if pictures:
+            work = replace(work, items=few(work.items))
         for item, results in work.results():
             self.length_warning.check(item, len(results[0].sentence))
             for model, result in zip(self.models, results, strict=True):
@@ -112,7 +128,11 @@ class SurprisalTable:
                     console.print(Text(", ".join(titles), style="bold"))
                 console.print(surprisal_view(result, self.base, self.per, self.end))
                 console.print(Text(self.summary(model, result)), soft_wrap=True)
-            self.draw(pictures, results)
+            if pictures:
+                panels.append(self.panel(item, results))
+        for path in pictures if panels else ():
+            draw_panels(path, panels, UNITS[self.base])
+            typer.echo(f"dtg: drew {path}.", err=True)
 
     def summary(self, model: NamedModel, result: SentenceSurprisal) -> str:
         """The line below a table: log p(sentence), and what is known about it."""
@@ -123,20 +143,49 @@ class SurprisalTable:
             f"<END> is {result.end_surprisal / nats:.2f} of it\n"
         )
 
-    def draw(self, pictures: Sequence[Path], results: Sequence[SentenceSurprisal]) -> None:
-        """A bar for each row of the table and each model."""
-        from dtg.scoring.picture import draw_surprisals
-
+    def panel(self, item: Item[str | Sentence], results: Sequence[SentenceSurprisal]) -> SurprisalPanel:
+        """The bars of one sentence: one for each row of its table and each model."""
         names = [column.name for column in SURPRISAL_COLUMNS]
-        word, surprisal = names.index("word"), names.index("surprisal")
-        tables = [surprisal_rows(result, 1, base=self.base, per=self.per, end=self.end) for result in results]
-        bars = {
-            model.name: [number(row[surprisal]) for row in rows]
-            for model, rows in zip(self.models, tables, strict=True)
+        tables = {
+            model.name: [
+                dict(zip(names, row, strict=True))
+                for row in surprisal_rows(result, item.sentence_id, base=self.base, per=self.per, end=self.end)
+            ]
+            for model, result in zip(self.models, results, strict=True)
         }
-        for path in pictures:
-            draw_surprisals(path, [str(row[word]) for row in tables[0]], bars, UNITS[self.base])
-            typer.echo(f"dtg: drew {path}.", err=True)
+        first = next(iter(tables.values()))
+        return SurprisalPanel(
+            [str(row["word"]) for row in first],
+            {name: [number(row["surprisal"]) for row in rows] for name, rows in tables.items()},
+            {
+                model.name: [number(row["structural"]) for row in tables[model.name]]
+                for model in self.models
+                if model.model.has_trees
+            },
+            self.title(item),
+        )
+
+    def title(self, item: Item[str | Sentence]) -> str:
+        """What tells a sentence from the others of a picture: its row's other columns, or its number."""
+        if isinstance(self.sentences, OneText):
+            return ""
+        told = [
+            f"{column.name} {value}"
+            for column, value in zip(self.sentences.columns, item.carried, strict=True)
+            if value not in (None, "", item.content) and len(str(value)) <= TITLE_VALUE
+        ]
+        return ", ".join(told) or f"{self.sentences.unit} {item.sentence_id}"
+
+
+def few(items: Iterable[Item[str | Sentence]]) -> list[Item[str | Sentence]]:
+    """The sentences of a picture; raises if they are too many for one."""
+    found = list(islice(items, MOST_PANELS + 1))
+    if len(found) > MOST_PANELS:
+        raise InputError(
+            f"a picture shows at most {MOST_PANELS} sentences, and here are more. Pass --limit {MOST_PANELS}, or a file with "
+            "the sentences that are to be seen together."
+        )
+    return found
 
 
 def surprisal_view(result: SentenceSurprisal, base: Base, per: Per, end: bool) -> Table:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 
 import typer
 
-from dtg.cli.interrupts import interruptible
+from dtg import pretrained
+from dtg.cli.exits import interruptible
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
 
 if TYPE_CHECKING:
     from dtg.language_model import LanguageModel
     from dtg.scoring.surprisal import SentenceSurprisal
-    from dtg.search.options import Accuracy, BeamOptions
+    from dtg.search.options import Accuracy, BeamOptions, Boundary
     from dtg.tables.columns import Column, Row
     from dtg.tables.files import Existing, StreamTable, TableFile
     from dtg.tables.formats import Format
@@ -30,6 +32,8 @@ Content = TypeVar("Content")
 Result = TypeVar("Result")
 LITTLE = 0.75  # of the probability, kept at a word
 RESUME = "The same command with --resume resumes it."
+RESUME_INSTEAD = "With --resume instead of --overwrite the same command resumes it; until then, the old file stays."
+STDIN = Path("/dev/stdin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,16 @@ class Destination:
         return self.out is None and self.format is None
 
     @classmethod
-    def of(cls, out: Path | None, format: Format | None, *, resume: bool, overwrite: bool) -> Destination:
-        """The options, checked before anything slow happens."""
+    def of(
+        cls,
+        out: Path | None,
+        format: Format | None,
+        *,
+        resume: bool,
+        overwrite: bool,
+        inputs: Iterable[str | Path | None] = (),
+    ) -> Destination:
+        """The options, checked before anything slow happens. `inputs` are what is read, as it was named."""
         from dtg.tables.files import check_can_write
         from dtg.tables.formats import format_of
 
@@ -56,11 +68,13 @@ class Destination:
                 raise InputError("a Parquet table needs a file of its own: pass --out FILE.parquet.")
             return cls(None, format, existing)
         format = format or format_of(out)
-        check_can_write(out, format, existing)
+        check_can_write(out, format, existing, files_named(inputs))
         return cls(out, format, existing)
 
     @classmethod
-    def of_trees(cls, out: Path | None, *, resume: bool, overwrite: bool) -> Destination:
+    def of_trees(
+        cls, out: Path | None, *, resume: bool, overwrite: bool, inputs: Iterable[str | Path | None] = ()
+    ) -> Destination:
         """The same for a CoNLL-U file."""
         from dtg.tables.files import check_can_write
 
@@ -70,8 +84,23 @@ class Destination:
                 f"cannot write {out}: a compressed file cannot be resumed. Leave .gz off, and compress it later."
             )
         if out is not None:
-            check_can_write(out, "jsonl", existing)
+            check_can_write(out, "jsonl", existing, files_named(inputs))
         return cls(out, "jsonl", existing)
+
+
+def files_named(inputs: Iterable[str | Path | None]) -> list[Path]:
+    """The files and folders among what the command line names: a name can also be a text, - or that of something bundled."""
+    named = [STDIN if str(name) == "-" else Path(name) for name in inputs if name is not None]
+    bundled = [pretrained.find(path) for path in named if str(path) in pretrained.names()]
+    return [*filter(exists, named), *bundled]
+
+
+def exists(path: Path) -> bool:
+    """Whether there is a file or folder of that name, which may be a whole sentence."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def existing_policy(out: Path | None, *, resume: bool, overwrite: bool) -> Existing:
@@ -113,6 +142,8 @@ class Search:
     beam: int | None
     word_beam: int | None
     tokenized: bool
+    boundary: Boundary = "next"
+    columns: tuple[str, ...] = ()
     accuracy: Accuracy | None = None
     kept: KeptWarning = field(default_factory=KeptWarning)
 
@@ -120,12 +151,28 @@ class Search:
     def options(self) -> BeamOptions:
         from dtg.search.options import BeamOptions
 
-        return BeamOptions.of(beam=self.beam, word_beam=self.word_beam, accuracy=self.accuracy)
+        return BeamOptions.of(
+            beam=self.beam,
+            word_beam=self.word_beam,
+            accuracy=self.accuracy,
+            boundary=self.boundary,
+            columns=self.columns,
+        )
 
     @property
     def settings(self) -> dict[str, Any]:
         """What decides the numbers, defaults filled in."""
-        return {**self.options.settings(), "tokenized": self.tokenized}
+        options = self.options
+        found = {**options.settings(), "tokenized": self.tokenized}
+        more = {"boundary": self.boundary} if self.boundary != "next" else {}  # as before there was a choice
+        return {**found, **more, **({"columns": list(options.columns)} if options.columns else {})}
+
+    def column_names(self, model: LanguageModel) -> tuple[str, ...]:
+        """The columns asked for, as a model has them."""
+        from dtg.search.measures.names import changed_names, column_names
+
+        columns = column_names(self.options.columns, model.family.views, model.decoder_model.groups[-1])
+        return changed_names(columns)
 
     def group_size(self, sentences: Sentences) -> int:
         """How many sentences are computed together, and computed again after an interruption."""
@@ -135,8 +182,21 @@ class Search:
         """The surprisals of each sentence, in order, while they are being read. Raw text is split by the model's rules."""
         from dtg.tables.items import sentence_of
 
-        sentences = (sentence_of(item.content, tokenized=self.tokenized, language=model.language) for item in items)
-        searched = model.surprisal_stream(sentences, beam=self.beam, word_beam=self.word_beam, accuracy=self.accuracy)
+        def read() -> Iterator[Sentence]:
+            for item in items:
+                sentence = sentence_of(item.content, tokenized=self.tokenized, language=model.language)
+                if model.tokenizer is not None:  # a word that is far too long is named with its place in the input
+                    model.tokenizer.encode_sentence(sentence.words, f"sentence {item.sentence_id} of the input, ")
+                yield sentence
+
+        searched = model.surprisal_stream(
+            read(),
+            beam=self.beam,
+            word_beam=self.word_beam,
+            accuracy=self.accuracy,
+            boundary=self.boundary,
+            columns=self.columns,
+        )
         for found in searched:
             self.kept.check(found.kept)
             yield found
@@ -167,11 +227,11 @@ def write_table(work: Work[Content, Result], to: Destination, sidecar: Callable[
     assert to.format is not None
     table: StreamTable | TableFile
     if to.out is None:
-        table = StreamTable(sys.stdout.buffer, to.format, work.columns)
+        table = StreamTable(standard_output(), to.format, work.columns)
     else:
         table = TableFile.open(to.out, to.format, work.columns, sidecar(), to.existing)
     was_finished = table.is_finished
-    fill_table(table, work, to.out)
+    fill_table(table, work, to.out, how_to_resume=RESUME_INSTEAD if to.existing == "overwrite" else RESUME)
     if to.out is None:
         return
     rows, sentences = pluralize(table.progress.rows, "row"), pluralize(table.progress.sentences, "sentence")
@@ -188,12 +248,19 @@ def write_trees(
     from dtg.tables.tree_files import TreeFile, TreeStream
 
     if to.out is None:
-        fill_table(TreeStream(sys.stdout.buffer), work, None, shown=False)
+        fill_table(TreeStream(standard_output()), work, None, shown=False)
         return
     table = TreeFile.open(to.out, "jsonl", (), sidecar(), to.existing)
-    fill_table(table, work, to.out, how_to_resume=how_to_resume)
+    fill_table(table, work, to.out, how_to_resume=RESUME_INSTEAD if to.existing == "overwrite" else how_to_resume)
     trees, sentences = pluralize(table.progress.rows, "tree"), pluralize(table.progress.sentences, "sentence")
     typer.echo(f"dtg: {to.out} has {trees} of {sentences}; {to.out.name}.meta.json says how they were made.", err=True)
+
+
+def standard_output() -> BinaryIO:
+    """Where tables for machines are printed."""
+    if sys.stdout is None:
+        raise InputError("the standard output is closed; write to a file with --out FILE.")
+    return sys.stdout.buffer
 
 
 def fill_table(
@@ -204,14 +271,16 @@ def fill_table(
     shown: bool = True,
     how_to_resume: str = RESUME,
 ) -> None:
-    """Fill the table and show progress. Interrupted, say how to resume `out`, if it is a file."""
+    """Fill the table and show progress. Interrupted, or where the disk is full, say how to resume `out`, if it is a file."""
     from dtg.cli.progress import TableProgress
     from dtg.tables.filling import fill
 
-    with closing(table), TableProgress(work.size, shown=shown) as progress, interruptible():
-        try:
+    try:
+        with closing(table), TableProgress(work.size, shown=shown) as progress, interruptible():
             fill(table, work.items, work.compute, work.rows, group=work.group, watcher=progress)
-        except KeyboardInterrupt:
-            if out is not None:
-                typer.echo(f"dtg: {out} is not finished. {how_to_resume}", err=True)
-            raise
+    except (KeyboardInterrupt, OSError) as error:
+        if isinstance(error, OSError) and error.filename is None and error.errno != errno.EPIPE:
+            error.filename = "the standard output" if out is None else str(out)
+        if out is not None:
+            typer.echo(f"dtg: {out} is not finished. {how_to_resume}", err=True)
+        raise

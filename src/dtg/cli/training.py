@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -120,7 +120,13 @@ class TrainingRun:
     log_with: tuple[str, ...] = ()
 
     def train(
-        self, model: Any, corpus: Any, config: TrainingConfig, table: dict[str, Any], reporter: ProgressReporter
+        self,
+        model: Any,
+        corpus: Any,
+        config: TrainingConfig,
+        table: dict[str, Any],
+        reporter: ProgressReporter,
+        check_corpus: Callable[[], object] | None = None,
     ) -> Outcome:
         """Train, and leave the other processes of the run, if there are any."""
         import torch
@@ -139,6 +145,7 @@ class TrainingRun:
                 max_minutes=self.max_minutes,
                 score_test=self.score_test,
                 reporter=reporter,
+                check_corpus=check_corpus,
             )
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             torch.distributed.destroy_process_group()

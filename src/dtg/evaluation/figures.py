@@ -53,20 +53,15 @@ def bars_by_group(
             top = axes.get_xaxis_transform()  # x in percent, y from 0 to 1
             axes.text(chance, 1.0, "chance", transform=top, ha="center", va="bottom", fontsize=NUMBER_SIZE)
         axes.set_ylim((len(groups) - 0.5) * pitch, -0.5 * pitch)  # the first group on top
-        axes.set_yticks([row * pitch for row in range(len(groups))], [wrapped(literal(group), 30) for group in groups])
+        axes.set_yticks([row * pitch for row in range(len(groups))], [wrapped(group, 30) for group in groups])
         axes.set_xlim(0, 108)  # room for the number at a full bar
         axes.set_xticks(range(0, 101, 10))
         axes.set_xlabel(what, fontsize=NAME_SIZE)
         axes.tick_params(labelsize=NAME_SIZE)
         axes.tick_params(axis="y", length=0)
         plain(axes, "x")
-        rows = add_legend(figure, [literal(model) for model in models])
+        rows = add_legend(figure, list(models))
         figure.set_size_inches(WIDTH, len(groups) * pitch + 0.6 + 0.2 * rows)
-
-
-def literal(name: str) -> str:
-    """A name that is drawn as it is: matplotlib takes what is between dollars for mathematics."""
-    return name.replace("$", r"\$")
 
 
 def draw_bar(axes: Axes, bar: Bar, y: float, thickness: float, style: Style) -> None:

@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dtg.errors import InputError
-from dtg.evaluation.models import NamedProposal
 from dtg.evaluation.rendering import pluralize
 from dtg.io.settings import check_choice
 from dtg.language_model import LanguageModel
+from dtg.named_proposal import NamedProposal
 from dtg.scoring.marginal import Kind
 from dtg.scoring.marginals import log_sum, why_no_estimate
 from dtg.scoring.proposal import Draws, Proposal, draw
 from dtg.scoring.reranking import sentence_generator
 from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.scoring.tree_scores import score_reachable
-from dtg.search.options import Accuracy, BeamOptions
+from dtg.search.options import Accuracy, BeamOptions, Boundary
 from dtg.text.sentence import Sentence
 from dtg.trees.kinds import DEPENDENCY, TreeKind
 from dtg.trees.phrases.projection import PhraseLabels
@@ -72,6 +72,8 @@ class Probability:
         device: str = "auto",
         has_gold: bool = False,
         project: PhraseLabels | None = None,
+        boundary: Boundary = "next",
+        columns: Sequence[str] = (),
     ) -> Probability:
         """From what a user named.
 
@@ -84,6 +86,8 @@ class Probability:
             device: where a parser computes.
             has_gold: whether the sentences come with trees, which `joint` needs.
             project: labels of the phrases that proposed dependencies become, for models of phrases.
+            boundary: which word the probability that a word is over belongs to, where surprisals of words are asked for.
+            columns: what else is measured of words.
         """
         names = [by] if isinstance(by, str) else by
         if names is None:
@@ -104,7 +108,9 @@ class Probability:
         left_out: dict[By, str] = {kind: "not asked for" for kind in WITH_TREES if kind not in kinds}
         if not has_gold:
             left_out["joint"] = "plain text has no trees"
-        options = BeamOptions.of(beam=beam, word_beam=word_beam, accuracy=accuracy)
+        options = BeamOptions.of(
+            beam=beam, word_beam=word_beam, accuracy=accuracy, boundary=boundary, columns=tuple(columns)
+        )
         opened = proposal if isinstance(proposal, NamedProposal) else None
         unopened = None if isinstance(proposal, NamedProposal) else proposal
         return cls(kinds, options, opened, trees, seed, left_out, by is not None, unopened, device, project)
@@ -118,7 +124,9 @@ class Probability:
         if not model.has_trees:
             was_asked = self.was_asked or self.proposal is not None or self.unopened is not None
             told = dict.fromkeys(self.by, "the model has no trees") if was_asked else {}
-            return replace(self, by=("exact",), beam=BeamOptions(beam=1, word_beam=1), proposal=None, left_out=told)
+            return replace(
+                self, by=("exact",), beam=replace(self.beam, beam=1, word_beam=1), proposal=None, left_out=told
+            )
         if self.kind is not model.family.system.kind:
             return replace(self, kind=model.family.system.kind).for_model(model, words)
         if self.proposal is None and any(kind in self.by for kind in FROM_TREES):
@@ -155,10 +163,11 @@ class Probability:
 
     def settings(self) -> dict[str, Any]:
         """What decides the numbers of the only kind."""
+        more = {"boundary": self.beam.boundary} if self.beam.boundary != "next" else {}  # as before there was a choice
         if self.is_exact:
-            return {"by": "exact"}
+            return {"by": "exact", **more}
         if self.by == ("beam",):
-            return {"by": "beam", **self.beam.settings()}
+            return {"by": "beam", **self.beam.settings(), **more}
         assert self.proposal is not None
         return {"by": "trees", "trees": self.trees, "seed": self.seed, "proposal": self.proposal.sha256}
 

@@ -11,7 +11,6 @@ beside them (storage.py).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +22,7 @@ from dtg.evaluation.contract import Content, Item, Metric, Tables, Task
 from dtg.evaluation.rendering import Block, as_html, as_markdown, as_text
 from dtg.evaluation.storage import SETTINGS
 from dtg.io.atomic import replacing
-from dtg.io.json_files import FORMAT_VERSION, write_json
+from dtg.io.json_files import FORMAT_VERSION, parse_json, write_json
 from dtg.tables.columns import Column
 from dtg.tables.columns import Row as TableRow
 from dtg.tables.formats import Encoder, format_of, number_in, read_rows
@@ -50,6 +49,7 @@ class Results:
     tables: Tables = field(default_factory=dict, repr=False)
     folder: Path | None = None
     notes: tuple[str, ...] = ()  # what was changed or left out on the way
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False)  # other files, by name
     is_drawn: bool = True  # false if pictures are missing in the folder, which need matplotlib
 
     @property
@@ -118,6 +118,8 @@ class Results:
         """Write all files; false if matplotlib is not installed, which pictures need."""
         for name, (columns, rows) in self.tables.items():
             write_rows(folder / name, columns, rows)
+        for name, text in self.texts.items():
+            write_text(folder / name, text)
         is_drawn = True
         for name, chart in self.task.pictures(self.name, self.content).items():
             try:
@@ -164,8 +166,8 @@ def read_content(folder: Path, kind: str) -> dict[str, Any]:
             raise InputError(f"the results in {folder} are not finished: there is no {RESULTS} yet. Finish them first.")
         raise InputError(f"there are no results in {folder}: a folder with results of {kind} is expected.")
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
+        content = parse_json(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
         raise InputError(f"cannot read {path}: {error}. Evaluate {kind} again.") from None
     if not isinstance(content, dict) or content.get("format_version") != FORMAT_VERSION:
         raise InputError(f"{path} is not a file of results that this dtg reads (format_version {FORMAT_VERSION}).")

@@ -7,27 +7,32 @@ results.metrics, results.rows, results.compare(other)
 from __future__ import annotations
 
 import inspect
+import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dtg.errors import InputError, UnknownNameError
+from dtg.errors import FileError, InputError, UnknownNameError
 from dtg.evaluation.contract import Task
 from dtg.evaluation.models import EvaluatedModel
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.progress import BarProgress
 from dtg.evaluation.results import Results
 from dtg.evaluation.storage import Processes, Progress, Store, compute_stored, joined
-from dtg.evaluation.tasks.registry import TASKS
+from dtg.evaluation.tasks.registry import OF_PHRASES, PARSER_TASKS, TASKS
+from dtg.io.locks import Lock, locked_folder
 from dtg.language_model import LanguageModel
-from dtg.parser import BiaffineParser
+from dtg.parser import Parser
+from dtg.trees.reading import is_bracket_file
+
+PREFIX, TEMPORARY = "dtg-", ".temporary.lock"  # of temporary folders: how they are called, and what only they have
 
 
 def evaluate(
-    model: LanguageModel | BiaffineParser | str | Path | None,
+    model: LanguageModel | Parser | str | Path | None,
     task: str | Task,
     data: str | Path | None = None,
     *,
@@ -42,7 +47,8 @@ def evaluate(
 
     Args:
         model: a model, or its folder or bundled name; a parser for the task "parser".
-        task: "ppl", "blimp", "sg", "pairs", "rerank" or "parser"; or a task of one's own.
+        task: "ppl", "blimp", "sg", "pairs", "rerank" or "parser"; or a task of one's own. Of files in brackets, the latter two
+            are of phrases.
         data: the file or folder with the task's items.
         out: a folder to keep everything in; an interrupted evaluation resumes there.
         against: results of another model, or their folder, to compare with item by item.
@@ -62,7 +68,7 @@ def evaluate(
         raise InputError("data and options are for tasks that are named; this one is made already.")
     subject = None
     if task.ready() is None:
-        is_parser = task.name == "parser" or isinstance(model, BiaffineParser)
+        is_parser = isinstance(task, PARSER_TASKS) or isinstance(model, Parser)
         make = EvaluatedModel.of_parser if is_parser else EvaluatedModel.of
         subject = make(model, device, name)  # type: ignore[arg-type]
     watcher = progress if isinstance(progress, Progress) else BarProgress(task.sentences_per_row) if progress else None
@@ -76,7 +82,8 @@ def make_task(name: str, data: str | Path | None, options: dict[str, Any]) -> Ta
     """A task by its name; an option that it does not have is named."""
     if data is None:
         raise InputError(f"the task {name} needs data: name the file or folder.")
-    make = TASKS[name].of  # type: ignore[attr-defined]
+    kind = OF_PHRASES[name] if name in OF_PHRASES and is_bracket_file(data) else TASKS[name]
+    make = kind.of  # type: ignore[attr-defined]
     known = [name for name in inspect.signature(make).parameters if name not in ("source", "how")]
     if "how" in inspect.signature(make).parameters:
         known += [name for name in inspect.signature(Probability.of).parameters if name not in ("has_gold", "seed")]
@@ -116,40 +123,50 @@ def run(
         task = task.for_model(model.model)
     if other is not None:
         task.check_comparable(other.items, str(other.folder or other.name))
-    rows: list[dict[str, Any]]
-    if model is None:
-        ready = task.ready()
-        assert ready is not None, "a task needs a model or rows"
-        with joined() as processes:
+    with joined() as processes, results_folder(out, processes) as folder:
+        if model is None:
             if not processes.is_main:
                 return None
-        settings, called, given = dict(ready.settings), name or ready.name, dict(ready.given)
-        if out is not None:
-            Store(out, settings).check()
-        rows = list(ready.rows)
-    else:
-        settings = model.settings(f"evaluate {task.name}", task.data_sha256, task.settings())
-        called, given = model.name, {"model": model.folder or "in memory"}
-        with joined() as processes, results_folder(out, processes) as folder:
+            ready = task.ready()
+            assert ready is not None, "a task needs a model or rows"
+            settings, called, given = dict(ready.settings), name or ready.name, dict(ready.given)
+            if out is not None:
+                Store(out, settings).check()
+            rows = list(ready.rows)
+        else:
+            if out is None and processes.count > 1:
+                raise InputError("several processes share the work through a folder; name it.")
+            settings = model.settings(f"evaluate {task.name}", task.data_sha256, task.settings())
+            called, given = model.name, {"model": model.folder or "in memory"}
             measure = lambda items: task.measure(model.model, items)  # noqa: E731 - a closure with a name
             rows = compute_stored(task.items(), measure, Store(folder, settings), processes, progress or Progress())
             if not processes.is_main:
                 return None
-    content, tables = task.summarize(rows, called), task.tables(rows)
-    given |= {"data": task.data, "name": called, **task.given()}
-    found = Results(type(task), called, content, settings, given, tables, out, tuple(task.remarks()))
-    if other is not None:
-        found = replace(found, content=found.compare(other).content)
-    return found if out is None else replace(found, is_drawn=found.write(out))
+        content, tables = task.summarize(rows, called), task.tables(rows)
+        given |= {"data": task.data, "name": called, **task.given()}
+        remarks, texts = tuple(task.remarks()), task.texts(rows)
+        found = Results(type(task), called, content, settings, given, tables, out, remarks, texts)
+        if other is not None:
+            found = replace(found, content=found.compare(other).content)
+        return found if out is None else replace(found, is_drawn=found.write(out))
 
 
 @contextmanager
 def results_folder(out: Path | None, processes: Processes) -> Iterator[Path]:
-    """The folder named, or one that is removed afterwards."""
+    """The folder named, which no other run can write to meanwhile; or one that is removed afterwards."""
     if out is not None:
-        yield out
+        with locked_folder(out) if processes.is_main else nullcontext():
+            yield out
         return
-    if processes.count > 1:
-        raise InputError("several processes share the work through a folder; name it.")
-    with tempfile.TemporaryDirectory(prefix="dtg-") as folder:
-        yield Path(folder)
+    remove_abandoned()
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as name:
+        folder = Path(name)
+        with Lock.acquire(folder / TEMPORARY, folder):
+            yield folder / "results"
+
+
+def remove_abandoned() -> None:
+    """Remove the temporary folders of runs that were killed: nobody holds their locks any more."""
+    for lock in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{TEMPORARY}"):
+        with suppress(FileError), Lock.acquire(lock, lock.parent):
+            shutil.rmtree(lock.parent, ignore_errors=True)

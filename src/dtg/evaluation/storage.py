@@ -5,7 +5,7 @@ work begins is not done again, however many processes did it; the rest is shared
 processes. Several machines need a folder that all of them see.
 
     FOLDER/settings.json    what decides the numbers; another run with other settings is refused
-    FOLDER/part-0.jsonl     {"group": 17, "rows": [...]}
+    FOLDER/part-0.jsonl     {"group": 17, "rows": [...], "sha256": "..."}
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from typing import Any, TypeVar
 import torch.distributed
 
 from dtg.errors import InputError, ResumeError
-from dtg.io.json_files import read_json, write_json
+from dtg.io.atomic import remove_leftovers
+from dtg.io.hashing import json_hash
+from dtg.io.json_files import parse_json, read_json, write_json
+from dtg.io.locks import IN_FOLDER
 from dtg.io.settings import describe_changes
 
 Group = TypeVar("Group")
@@ -89,6 +92,7 @@ class Store:
     def check(self) -> None:
         """Begin, or resume what was begun with the same settings."""
         path = self.folder / SETTINGS
+        remove_leftovers(path)
         if path.is_file():
             before = read_json(path, f"Remove {self.folder} to start over.")
             if differing := describe_changes(before, self.settings):
@@ -97,7 +101,7 @@ class Store:
                     "Give the same options again, or name another folder."
                 )
             return
-        if any(self.folder.iterdir()):
+        if any(file.name != IN_FOLDER for file in self.folder.iterdir()):
             raise InputError(f"{self.folder} is not empty, and not a folder of results. Name another, or empty it.")
         write_json(path, self.settings)
 
@@ -107,9 +111,12 @@ class Store:
         for path in sorted(self.folder.glob("part-*.jsonl")):
             for number, line in enumerate(whole_lines(path), start=1):
                 try:
-                    content = json.loads(line)
+                    content = parse_json(line)
+                    stored = {name: content[name] for name in ("group", "rows")}
+                    if content.get("sha256", json_hash(stored)) != json_hash(stored):  # 0.1.0 wrote none
+                        raise ValueError
                     found[content["group"]] = content["rows"]
-                except (ValueError, KeyError, TypeError):
+                except (ValueError, KeyError, TypeError, AttributeError):
                     raise InputError(
                         f"line {number} of {path} is damaged. Remove it, and it is computed again."
                     ) from None
@@ -119,7 +126,9 @@ class Store:
         """Store a group that is finished."""
         path = self.folder / f"part-{process}.jsonl"
         with path.open("ab") as file:
-            file.write(json.dumps({"group": group, "rows": rows}, ensure_ascii=False).encode() + b"\n")
+            content = json.loads(json.dumps({"group": group, "rows": rows}))  # as it will be read
+            line = {**content, "sha256": json_hash(content)}
+            file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
 
     def repair(self, process: int) -> None:
         """Cut off what a process was writing when it was killed."""

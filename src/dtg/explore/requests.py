@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from dtg.errors import InputError
 from dtg.explore.states import SearchSettings
+from dtg.io.json_files import parse_json
 from dtg.io.settings import NonNegativeInt, PositiveInt, check_settings, from_table
 
 LONGEST_TEXT = 600  # characters
@@ -101,9 +102,9 @@ class SaveRequest(Request):
 def parse(kind: type[Asked], body: bytes) -> Asked:
     """A request from its JSON text."""
     try:
-        table: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        raise InputError("the request is not JSON.") from None
+        table: Any = parse_json(body)
+    except ValueError as error:
+        raise InputError(f"the request is not JSON: {error}.") from None
     if not isinstance(table, dict):
         raise InputError("the request is not a JSON object.")
     try:

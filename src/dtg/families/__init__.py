@@ -5,6 +5,7 @@
 | `StackFamily` | `dtg` | `dtg-eager` | `dtg-swift` | | `tg` |
 | `LinearFamily` | `txl-trans` | | | `txl-tokens` | `plm` |
 | `PhraseMaskFamily` | | | | | `plm-mask` |
+| `HybridFamily` | `dtg-hybrid` | | | | `tg-hybrid` |
 
 `pushdown` is `PushdownFamily` over shift-attach.
 """
@@ -17,6 +18,7 @@ from typing import Any, Literal, get_args
 
 from dtg.errors import InputError, UnknownNameError
 from dtg.families.family import ARC_REPRESENTATIONS, ArcRepresentation, Family
+from dtg.families.hybrid import HybridFamily, HybridPhraseFamily
 from dtg.families.linear import LinearFamily
 from dtg.families.packing import Dense, PackedRows, PackedView, pack
 from dtg.families.phrases import PhraseMaskFamily, PhraseStackFamily
@@ -60,6 +62,8 @@ FAMILIES: dict[str, FamilyEntry] = {
     "plm": FamilyEntry(LinearFamily, TopDown, settings={"typed_closing": False}),
     "pushdown": FamilyEntry(PushdownFamily, ShiftAttach),
     "plm-mask": FamilyEntry(PhraseMaskFamily, TopDown, settings={"typed_closing": False}),
+    "dtg-hybrid": FamilyEntry(HybridFamily, ArcStandard),
+    "tg-hybrid": FamilyEntry(HybridPhraseFamily, TopDown, settings={"typed_closing": True}),
 }
 
 __all__ = [
@@ -96,8 +100,9 @@ def get(
         arc_representation: what the rows of an arc read: its head, the operation, or both.
         derivations: "canonical" gives each tree one derivation, "all" lifts the clauses that are there only for that.
         end: how a sentence ends; "pop_root" is for the authors' released models.
-        options: of the family's transition system, such as arc-swift's `distance_limit` or top-down's `labels`. Options that
-            the system does not have, and those that are None, are left out, so that one set of settings serves all families.
+        options: of the family's transition system, such as arc-swift's `distance_limit` or top-down's `labels`, or of its
+            rule, such as the `memory` of hybrids. Options that neither has, and those that are None, are left out, so that
+            one set of settings serves all families.
 
     Returns:
         A family, with `rows(tree)` for looking at, and `begin` and `advance` for training and search.
@@ -109,6 +114,8 @@ def get(
     system = entry.system if end == "arc" else entry.released
     if system is None:
         raise InputError(f"{name} has no pop_root ending; released models of that kind do not exist.")
-    chosen = {option: value for option, value in options.items() if option in system.options and value is not None}
-    made = system(derivations=derivations, **{**entry.settings, **chosen})
-    return entry.rule(name, made, arc_representation=arc_representation)
+    given = {option: value for option, value in options.items() if value is not None}
+    of_system = {option: value for option, value in given.items() if option in system.options}
+    of_rule = {option: value for option, value in given.items() if option in entry.rule.options}
+    made = system(derivations=derivations, **{**entry.settings, **of_system})
+    return entry.rule(name, made, arc_representation=arc_representation, **of_rule)

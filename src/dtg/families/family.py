@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import torch
 from torch import Tensor
@@ -37,6 +37,7 @@ class Family(ABC):
     channel_views: ClassVar[tuple[str, ...]] = ()  # those that have an integer for each key, which adds to its score
     channel_size: ClassVar[int] = 0  # how many values that integer may have
     constituent_views: ClassVar[tuple[str, ...]] = ()  # those that say which constituent each key is in
+    options: ClassVar[tuple[str, ...]] = ()  # further settings of the rule, by name
 
     def __init__(self, name: str, system: TransitionSystem, *, arc_representation: ArcRepresentation) -> None:
         check_choice("arc_representation", arc_representation, ARC_REPRESENTATIONS)
@@ -154,4 +155,8 @@ class Family(ABC):
         """The rows with the derivation that they come from."""
         if arc_representation is None or arc_representation == self.arc_representation:
             return read(self, tree, pieces)
-        return read(type(self)(self.name, self.system, arc_representation=arc_representation), tree, pieces)
+        return read(self.with_representation(arc_representation), tree, pieces)
+
+    def with_representation(self, arc_representation: ArcRepresentation) -> Self:
+        """The same family with another arc representation."""
+        return type(self)(self.name, self.system, arc_representation=arc_representation)

@@ -1,1 +1,1 @@
-"""Files and settings: atomic writes, hashes, compressed text, JSON, saved models, pictures, checked configurations."""
+"""Files and settings: atomic writes, locks, hashes, compressed text, JSON, saved models, pictures, checked configurations."""

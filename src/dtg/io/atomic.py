@@ -1,16 +1,15 @@
 """Atomic writes: files and folders that are whole or absent, whenever the process is killed.
 
 Everything is written under a temporary name beside its place, forced to disk and then renamed. A killed process leaves the
-old content or the new, and perhaps a temporary file that nobody reads.
+old content or the new, and perhaps a temporary file that nobody reads; the next to write there removes it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,10 +27,35 @@ def check_parent(path: Path) -> None:
         raise FileError(f"cannot write {path}: the folder {path.parent} does not exist.")
 
 
+def check_is_not_input(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Raise if a file that is to be written is one that is to be read, under whatever name.
+
+    Args:
+        outputs: files that will be written; they need not exist.
+        inputs: files and folders that will be read; of a folder, the files that lie in it.
+    """
+    written = [path for path in outputs if path.exists()]
+    for given in inputs if written else ():
+        for path in sorted(given.iterdir()) if given.is_dir() else [given]:
+            for output in written:
+                if path.exists() and path.samefile(output):
+                    other = "" if path.name == output.name else f" ({path} is the same file)"
+                    raise FileError(
+                        f"cannot write {output}: it is what is read{other}, and would be lost. Write to another file."
+                    )
+
+
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary name beside `path`; on success the file written there takes path's place, otherwise it is removed."""
+def replacing(path: Path, *, clean: bool = True) -> Iterator[Path]:
+    """Give a temporary name beside `path`; on success the file written there takes path's place, otherwise it is removed.
+
+    Args:
+        path: where the file is to be. Its folder must exist.
+        clean: remove temporary files that killed processes left for the same place; that looks through the folder.
+    """
     check_parent(path)
+    if clean:
+        remove_leftovers(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}{PARTIAL}{path.suffix}")
     try:
         yield temporary
@@ -96,12 +120,32 @@ def remove_folder(path: Path) -> None:
     shutil.rmtree(doomed, ignore_errors=True)
 
 
-def remove_leftovers(path: Path) -> None:
-    """Remove the temporary folders that earlier processes left for `path`, unless those are still running."""
-    for leftover in path.parent.glob(f".{path.name}.*{PARTIAL}"):
-        process = re.fullmatch(rf"(\d+){re.escape(PARTIAL)}", leftover.name.removeprefix(f".{path.name}."))
-        if process and (int(process[1]) == os.getpid() or not is_running(int(process[1]))):
-            shutil.rmtree(leftover, ignore_errors=True)
+def remove_leftovers(path: Path, *, is_locked: bool = False) -> None:
+    """Remove the temporary files and folders that earlier processes left for `path`, unless those are still running.
+
+    Args:
+        path: the place that they were for.
+        is_locked: nobody else can be writing there, so that all of them go.
+    """
+    beginning, ends = f".{path.name}.", (PARTIAL, f"{PARTIAL}{path.suffix}")
+    for name in names_in(path.parent):
+        if not name.startswith(beginning) or not name.endswith(ends):
+            continue
+        process = name.removeprefix(beginning).partition(".")[0]
+        if process.isdecimal() and (is_locked or int(process) == os.getpid() or not is_running(int(process))):
+            leftover = path.with_name(name)
+            if leftover.is_dir():
+                shutil.rmtree(leftover, ignore_errors=True)
+            else:
+                leftover.unlink(missing_ok=True)
+
+
+def names_in(folder: Path) -> list[str]:
+    """What lies in a folder; nothing, where that cannot be known."""
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - a Path for each of many files takes long
+    except OSError:
+        return []
 
 
 def clean_up(folder: Path) -> None:
@@ -122,7 +166,7 @@ def is_running(process: int) -> bool:
         return True  # elsewhere, asking would interrupt it
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:  # another user's
         return True

@@ -12,7 +12,29 @@ from dtg.io.atomic import replacing
 
 FORMAT_VERSION = 1  # of every JSON file, and in the metadata of pictures
 CONFIG, WEIGHTS = "config.json", "model.safetensors"  # in the folder of a trained model or parser
-MANIFEST = "manifest.json"  # in the folder of a prepared corpus
+MANIFEST = "manifest.json"  # in the folder of a prepared corpus, of a trained model or parser: hashes of its files
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What a text in JSON holds.
+
+    Args:
+        text: JSON; bytes are UTF-8.
+
+    Raises:
+        ValueError: it is not JSON, is nested too deep, or holds what no text and no number of ours can be.
+    """
+    try:
+        written = text if isinstance(text, str) else text.decode()
+        content = json.loads(written)
+        if "\\u" in written:  # the only way to write half a surrogate pair
+            json.dumps(content, ensure_ascii=False).encode()
+    except RecursionError:
+        raise ValueError("brackets are nested too deep") from None
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(error.object[error.start]):04x}"
+        raise ValueError(f"it holds {half}, half a surrogate pair, which no text can contain") from None
+    return content
 
 
 def read_json(path: Path, advice: str = "", error: type[DtgError] = DamagedFileError) -> Any:
@@ -24,7 +46,7 @@ def read_json(path: Path, advice: str = "", error: type[DtgError] = DamagedFileE
         error: the class of the error that is raised then.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
         raise error("\n".join([f"cannot read {path}: {problem}.", *([advice] if advice else [])])) from None
 

@@ -83,7 +83,8 @@ def picture(path: str | Path, what: str) -> Iterator[Figure]:
         ".png": {"Description": note},
         ".pdf": {"CreationDate": None, "Subject": note},
     }[path.suffix.lower()]
-    with rc_context({"svg.hashsalt": "dtg", "font.family": FONT, "hatch.linewidth": 0.5}):
+    # Without mathematics: a $ in a word or a name is a dollar.
+    with rc_context({"svg.hashsalt": "dtg", "font.family": FONT, "hatch.linewidth": 0.5, "text.parse_math": False}):
         figure = Figure(layout="constrained")
         yield figure
         with replacing(path) as temporary, fonts_for(figure, path, temporary):
@@ -112,18 +113,24 @@ def fonts_for(figure: Figure, path: Path, temporary: Path) -> Iterator[None]:
         yield
 
 
-def add_legend(figure: Figure, names: Sequence[str]) -> int:
-    """Put the models' names above the picture, in as many columns as fit; return the number of lines."""
+def add_legend(figure: Figure, names: Sequence[str], notes: Sequence[str] = ()) -> int:
+    """Put the models' names above the picture, and notes after them, in as many columns as fit; return the number of lines."""
     from matplotlib.patches import Patch
 
-    labels = [wrapped(name, 90) for name in names]
+    labels = [wrapped(name, 90) for name in (*names, *notes)]
     longest = max(len(line) for label in labels for line in label.split("\n"))
-    columns = max(1, min(len(names), 100 // (longest + 7)))
+    columns = max(1, min(len(labels), 100 // (longest + 7)))
     patches = [Patch(facecolor=style.color, hatch=style.hatch, edgecolor=INK, linewidth=0.5) for style in STYLES]
+    blank = [Patch(facecolor="none", edgecolor="none") for _ in notes]
     figure.legend(
-        patches[: len(names)], labels, loc="outside upper center", ncols=columns, frameon=False, fontsize=NAME_SIZE
+        patches[: len(names)] + blank,
+        labels,
+        loc="outside upper center",
+        ncols=columns,
+        frameon=False,
+        fontsize=NAME_SIZE,
     )
-    return -(-len(names) // columns) + sum(label.count("\n") for label in labels)
+    return -(-len(labels) // columns) + sum(label.count("\n") for label in labels)
 
 
 def plain(axes: Axes, grid: Literal["x", "y", "both"]) -> None:

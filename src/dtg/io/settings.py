@@ -24,7 +24,7 @@ from dataclasses import dataclass, fields
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from dtg.errors import ConfigError, DtgError, UnknownNameError
+from dtg.errors import ConfigError, DtgError, InputError, UnknownNameError
 
 Settings = TypeVar("Settings")
 
@@ -41,7 +41,8 @@ class Limits:
     def allow(self, value: float) -> bool:
         """True if the number is within the limits; NaN never is."""
         is_inside = value >= self.least and (value > self.above or math.isinf(self.above))
-        return is_inside and (value < self.below if math.isfinite(value) else not self.is_finite)
+        is_finite = isinstance(value, int) or math.isfinite(value)  # a large int has no float
+        return is_inside and (value < self.below if is_finite else not self.is_finite)
 
     def describe(self) -> str:
         """The limits as they follow "a number"."""
@@ -53,9 +54,12 @@ class Limits:
 
 
 PositiveInt = Annotated[int, Limits(least=1)]
+LayerCount = Annotated[int, Limits(least=1, below=1001)]  # more are a slip: each is an object that takes memory
+TableSize = Annotated[int, Limits(least=1, below=10_001)]  # of what is numbered one by one
 NonNegativeInt = Annotated[int, Limits(least=0)]
 PositiveFloat = Annotated[float, Limits(above=0)]
 NonNegativeFloat = Annotated[float, Limits(least=0)]
+Seed = Annotated[int, Limits(least=0, below=2**63)]  # what torch's generators take
 Share = Annotated[float, Limits(least=0, below=1)]
 
 
@@ -72,6 +76,12 @@ def check_settings(settings: object, prefix: str = "", error: type[DtgError] = C
         value = getattr(settings, name)
         if expected := what_is_expected(kind, value):
             raise error(f"{prefix}{name} is {value!r}; {expected}.")
+
+
+def check_value(name: str, value: object, kind: Any) -> None:
+    """Raise unless an argument of a function is of a type, such as `PositiveInt`; True is no number, 2.0 no whole one."""
+    if expected := what_is_expected(kind, value):
+        raise InputError(f"{name} is {value!r}; {expected}.")
 
 
 def from_table(
@@ -92,6 +102,8 @@ def from_table(
         error: the class of the error.
     """
     known = field_types(kind)
+    if not isinstance(table, Mapping):
+        raise error(f"{owner} is described by {noun}s with their values, not by {table!r}.")
     if unknown := sorted(set(table) - set(known)):
         raise error(f"{owner} has no {noun} {', '.join(unknown)}. Known: {', '.join(known)}.")
     return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in table.items()})

@@ -7,6 +7,7 @@ ways to find keys: among the rows of the same batch (`packed_keys.py`), and in a
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -15,6 +16,7 @@ from torch import Tensor, nn
 
 from dtg.families import Family
 from dtg.model.config import ModelConfig
+from dtg.model.norms import RMSNorm
 from dtg.model.positions import sinusoids
 
 
@@ -93,32 +95,54 @@ class RelativeAttention(nn.Module):
         self.positions = nn.Linear(config.width, inner, bias=False)
         self.output = nn.Linear(inner, config.width, bias=config.attention_output_bias)
         self.channel = nn.Embedding(channel_size, self.head_width) if channel_size else None
+        self.query_norm = RMSNorm(self.head_width) if config.query_key_norm else None
+        self.key_norm = RMSNorm(self.head_width) if config.query_key_norm else None
+        self.gates = nn.Linear(config.width, self.heads) if config.head_gates else None
 
     def forward(self, rows: Tensor, keys: LayerKeys, biases: PositionBiases | None, encoded: Tensor) -> Tensor:
         """`encoded` (positions, width) are the sinusoids of the positions that occur. Rows to skip have no output."""
         parts = self.queries_keys_values(rows).view(len(rows), 3, self.heads, self.head_width)
-        query = parts[keys.skip :, 0] / math.sqrt(self.head_width)
+        query, keys_values = parts[keys.skip :, 0], parts[:, 1:]
+        if self.query_norm is not None and self.key_norm is not None:
+            query = self.query_norm(query).to(parts.dtype)
+            keys_values = torch.stack([self.key_norm(parts[:, 1]).to(parts.dtype), parts[:, 2]], dim=1)
+        query = query / math.sqrt(self.head_width)
         projected = Projected(
             content=query if biases is None else query + biases.content / math.sqrt(self.head_width),
             position=query if biases is None else query + biases.position / math.sqrt(self.head_width),
-            keys_values=parts[:, 1:],
+            keys_values=keys_values,
             encoded=self.positions(encoded).view(-1, self.heads, self.head_width).permute(1, 2, 0),
             channel=None if self.channel is None else self.channel.weight.to(query.dtype).t(),
         )
-        output: Tensor = self.output(keys.attend(projected))
+        mixed = keys.attend(projected)
+        if self.gates is not None:
+            gates = 2 * self.gates(rows[keys.skip :]).sigmoid()  # 1 at first
+            mixed = (mixed.view(len(mixed), self.heads, self.head_width) * gates[:, :, None]).flatten(1)
+        output: Tensor = self.output(mixed)
         return output
 
 
 def head_groups(config: ModelConfig, family: type[Family]) -> tuple[HeadGroups, ...]:
     """The groups of heads of every layer: as many heads for each view as the configuration says, or the family."""
     counts = config.view_heads or family.split_heads(config.attention_heads)
+    assert sum(counts) == config.attention_heads and len(counts) == len(family.views)
+    groups = groups_of(counts)
+    if config.memory_layers == "all":
+        return (groups,) * config.layers
+    stack_alone = groups_of((config.attention_heads, 0))
+    lower = config.layers // 2  # where their number is odd, the upper half is the larger one
+    halves = (groups, stack_alone) if config.memory_layers == "lower" else (stack_alone, groups)
+    return (halves[0],) * lower + (halves[1],) * (config.layers - lower)
+
+
+def groups_of(counts: Sequence[int]) -> HeadGroups:
+    """The groups of a layer, from how many heads see through each view."""
     groups, first = [], 0
     for view, count in enumerate(counts):
         if count:
             groups.append(HeadGroup(view, first, first + count))
         first += count
-    assert first == config.attention_heads and len(counts) == len(family.views)
-    return (tuple(groups),) * config.layers
+    return tuple(groups)
 
 
 def encode_positions(keys: Keys, like: Tensor, width: int) -> Tensor:

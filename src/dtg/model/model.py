@@ -17,12 +17,14 @@ from torch import Tensor, nn
 from dtg import families
 from dtg.errors import ConfigError, InputError
 from dtg.families import ArcRepresentation, Family, PackedRows, pack
-from dtg.io.saved import load_weights
+from dtg.families.hybrid import hide_memory
+from dtg.io.devices import checked_device
+from dtg.io.weights import check_fits_memory, load_network
 from dtg.losses import BatchLoss
 from dtg.model.attachment import AttachmentHead, Tape
 from dtg.model.attention import head_groups
 from dtg.model.config import HeadName, ModelConfig
-from dtg.model.decoder import Decoder, initialise
+from dtg.model.decoder import Decoder, Layer, initialise
 from dtg.model.heads import Allowed, FactoredHead, Head, JointHead
 from dtg.model.packed_keys import PackedKeys
 from dtg.model.precision import finest
@@ -63,6 +65,7 @@ class DecoderModel(nn.Module):
         attaches = Operation.ATTACH in self.family.system.table.operations
         self.attachment = AttachmentHead(config) if attaches else None
         self.released_ids: dict[str, int] | None = None
+        self.progress = 0.0  # how much of the training is done, from 0 to 1
         starts_word = None if tokenizer is None else tokenizer.starts_word.clone()
         self.register_buffer("starts_word", starts_word, persistent=False)
         self.starts_word: Tensor | None
@@ -93,7 +96,9 @@ class DecoderModel(nn.Module):
                     f"Set vocabulary = {tokenizer.size}, or prepare the corpus with another tokenizer."
                 )
             root = tokenizer.root
-        model = cls(config, Symbols.of(config, make_family(config)), root, tokenizer)
+        symbols = Symbols.of(config, make_family(config))
+        check_fits_memory(lambda: cls(config, symbols, root, tokenizer))
+        model = cls(config, symbols, root, tokenizer)
         initialise(model, config, torch.Generator().manual_seed(seed))
         return model
 
@@ -131,18 +136,26 @@ class DecoderModel(nn.Module):
         write_model(Path(folder), self, SavedModel(self.config, self.root, self.tokenizer, self.released_ids))
 
     @classmethod
-    def load(cls, folder: str | Path, device: torch.device | str = "cpu") -> DecoderModel:
-        """A model from a folder that `save` wrote."""
-        about = read_model(Path(folder))
+    def load(cls, folder: str | Path, device: torch.device | str = "cpu", *, verify: bool = True) -> DecoderModel:
+        """A model from a folder that `save` wrote.
+
+        Args:
+            folder: of the model.
+            device: what it computes on.
+            verify: check the files against the hashes that they were saved with, and that all weights are finite.
+
+        Returns:
+            The model, in evaluation mode.
+        """
+        about = read_model(Path(folder), verify=verify)
         config, family = about.config, make_family(about.config)
         if about.released_ids is None:
             symbols = Symbols.of(config, family)
         else:
             symbols = Symbols.of_released(config.vocabulary, config.head, about.released_ids, family)
-        model = cls(config, symbols, about.root, about.tokenizer)
+        model = load_network(lambda: cls(config, symbols, about.root, about.tokenizer), Path(folder), verify=verify)
         model.released_ids = about.released_ids
-        load_weights(model, Path(folder))
-        return model.to(device).eval()
+        return model.to(checked_device(device)).eval()
 
     @property
     def device(self) -> torch.device:
@@ -172,10 +185,16 @@ class DecoderModel(nn.Module):
         groups = (([embedding], EMBEDDING_RATE), (rest, 1.0))
         return [{"params": group, "lr": learning_rate * scale, "scale": scale} for group, scale in groups]
 
+    def matrices(self) -> list[Tensor]:
+        """The weights of the layers' linear maps, without gates, which are a row for each head."""
+        gates = {id(layer.attention.gates) for layer in self.decoder.layers if isinstance(layer, Layer)}
+        linear = [one for one in self.decoder.layers.modules() if isinstance(one, nn.Linear)]
+        return [one.weight for one in linear if id(one) not in gates]
+
     def forward(self, batch: SentenceBatch, constrained: bool | None = None) -> Predictions:
         """The log-probability of every action in the trees' derivations."""
         actions = self.family.system.derive(batch)
-        packed = pack(self.family, actions, self.root)
+        packed = self.drop_views(pack(self.family, actions, self.root))
         keys = PackedKeys.of(packed, self.groups)
         hidden = self.decoder(*self.symbols.read_rows(packed), keys)
         rows = (packed.target >= 0).nonzero()[:, 0]
@@ -192,6 +211,18 @@ class DecoderModel(nn.Module):
                 0, places[generates] + 1, attached
             )
         return Predictions(log_probability, actions, packed, keys.padding)
+
+    def follow(self, progress: float) -> None:
+        """Be told how much of the training is done, from 0 to 1."""
+        self.progress = progress
+
+    def drop_views(self, packed: PackedRows) -> PackedRows:
+        """In training, the memory is hidden in a share of the sentences, if the configuration says so."""
+        first, last = self.config.view_dropout, self.config.view_dropout_end
+        share = first if last is None else first + (last - first) * self.progress
+        if not self.training or not share:
+            return packed
+        return hide_memory(packed, torch.rand(len(packed.offsets) - 1, device=packed.offsets.device) < share)
 
     def predict(
         self,
@@ -305,4 +336,6 @@ def make_family(config: ModelConfig, derivations: Derivations = "canonical") -> 
         max_open=config.max_open,
         max_chain=config.max_chain,
         attach_limit=config.attach_limit,
+        memory=config.memory,
+        memory_on_compose=config.memory_on_compose,
     )

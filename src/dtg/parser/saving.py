@@ -7,11 +7,11 @@ from typing import Any
 
 from torch import nn
 
-from dtg.errors import CheckpointError
+from dtg.errors import CheckpointError, ConfigError
 from dtg.io.atomic import replacing
 from dtg.io.hashing import files_hash
 from dtg.io.json_files import CONFIG, WEIGHTS
-from dtg.io.saved import check_config, read_saved_config, save_weights, write_config
+from dtg.io.saved import check_config, read_saved_config, save_weights, verify_saved, write_config
 from dtg.parser.config import ParserConfig
 from dtg.parser.encoder.subwords import Subwords
 from dtg.parser.encoder.vocabulary import Vocabulary
@@ -26,15 +26,28 @@ def save_parser(network: nn.Module, config: ParserConfig, vocabulary: Vocabulary
     save_weights(network, folder)
     with replacing(folder / VOCABULARY) as temporary:
         temporary.write_text(vocabulary.to_json(), encoding="utf-8")
+    others = [WEIGHTS, VOCABULARY]
     if vocabulary.subwords is not None:
         vocabulary.subwords.save(folder / ENCODER)
-    write_config({"parser": config.to_dict(), "vocabulary": vocabulary.hash}, folder)
+        files = (path for path in (folder / ENCODER).rglob("*") if path.is_file())
+        others += [path.relative_to(folder).as_posix() for path in files]
+    write_config({"parser": config.to_dict(), "vocabulary": vocabulary.hash}, folder, others)
 
 
-def read_parser(folder: Path) -> tuple[ParserConfig, Vocabulary]:
-    """What `save_parser` wrote, except for the weights."""
+def read_parser(folder: Path, *, verify: bool = True) -> tuple[ParserConfig, Vocabulary]:
+    """What `save_parser` wrote, except for the weights.
+
+    Args:
+        folder: of a parser.
+        verify: check the hashes of all files, the weights' too.
+    """
     content = read_config(folder)
-    config = ParserConfig.from_dict(content["parser"])
+    if verify:
+        verify_saved(folder, {WEIGHTS: "weights file", VOCABULARY: "vocabulary"}, "parser")
+    try:
+        config = ParserConfig.from_dict(content["parser"])
+    except ConfigError as error:
+        raise CheckpointError(f"cannot load {folder / CONFIG}: {error}") from None
     subwords = Subwords.load(folder / ENCODER) if config.is_pretrained else None
     try:
         vocabulary = Vocabulary.from_json((folder / VOCABULARY).read_text(encoding="utf-8"), subwords)

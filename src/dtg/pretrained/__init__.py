@@ -6,7 +6,10 @@ which licence it may be used, how good it is, and how to make it again. tools/bu
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
+
+from dtg.errors import InputError
 
 FOLDER = Path(__file__).parent
 CARD = "CARD.md"
@@ -21,6 +24,8 @@ def find(name: str | Path) -> Path:
     Args:
         name: a path, or the name of a bundled one. A file or folder of that name wins over the bundled one.
     """
+    if not isinstance(name, str | PathLike):
+        raise InputError(f"a folder or the name of a model is expected, not {name!r}.")
     path = Path(name)
     if not path.exists() and str(name) in names():
         return FOLDER / name

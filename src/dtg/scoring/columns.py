@@ -11,9 +11,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dtg.errors import InputError
 from dtg.io.settings import check_choice
+from dtg.search.measures.names import measure_of
 from dtg.tables.columns import NATS, UNITS, Base, Column, Row, Value
 from dtg.text.documents import SENTENCE_ID as NAMED
 from dtg.text.sentence import Sentence
@@ -68,13 +70,25 @@ TEXT_COLUMNS = (
 )
 
 
+def measure_columns(names: Sequence[str]) -> tuple[Column, ...]:
+    """Columns that were asked for, which follow SURPRISAL_COLUMNS."""
+    return tuple(Column(name, float, measure_of(name).meaning) for name in names)
+
+
 def surprisal_rows(
-    result: SentenceSurprisal, sentence_id: int, *, base: Base = "2", per: Per = "word", end: bool = False
+    result: SentenceSurprisal,
+    sentence_id: int,
+    *,
+    base: Base = "2",
+    per: Per = "word",
+    end: bool = False,
+    measures: Sequence[str] = (),
 ) -> list[Row]:
     """A row for each word or, with per="whitespace", each whitespace word; with `end`, one more for <END>.
 
     Over the words of a whitespace word surprisal and its parts, entropy reduction and pieces add up, kept multiplies, and
-    entropy and stack depth are those after its last word.
+    entropy and stack depth are those after its last word. `measures` are columns that were asked for; where a model has no
+    such thing, they are empty.
     """
     check_choice("base", base, UNITS)
     check_choice("per", per, ("word", "whitespace"))
@@ -103,19 +117,32 @@ def surprisal_rows(
             [sentence.ends[word] for word in last.tolist()],
             [number + 1 for number in of_row],
             [whitespace_words[number] for number in of_row],
+            *(joined_measure(result, name, first, last) for name in measures),
             strict=True,
         )
     )
     if end:
         values: dict[str, Value] = {"sentence_id": sentence_id, "word_id": len(rows) + 1, "word": END_WORD}
         values["surprisal"] = result.end_surprisal / nats
-        rows.append(tuple(values.get(column.name) for column in SURPRISAL_COLUMNS))
+        columns = (*SURPRISAL_COLUMNS, *measure_columns(measures))
+        rows.append(tuple(values.get(column.name) for column in columns))
     return rows
 
 
-def carried_columns(given: Sequence[Column]) -> tuple[Column, ...]:
+def joined_measure(
+    result: SentenceSurprisal, name: str, first: NDArray[np.int64], last: NDArray[np.int64]
+) -> list[float | None]:
+    """A column that was asked for, of the words from `first` to `last`; None where there is no such thing."""
+    if name not in result.measures:
+        return [None] * len(first)
+    values = result.measures[name]
+    found = np.add.reduceat(values, first) if measure_of(name).joining == "sum" else values[last]
+    return [None if np.isnan(value) else float(value) for value in found]
+
+
+def carried_columns(given: Sequence[Column], measures: Sequence[str] = ()) -> tuple[Column, ...]:
     """The columns of an input table as they are repeated in ours: where we have one of that name, theirs is input_NAME."""
-    ours = {column.name for column in (*SURPRISAL_COLUMNS, *RUN_COLUMNS)}
+    ours = {*(column.name for column in (*SURPRISAL_COLUMNS, *RUN_COLUMNS)), *measures}
     renamed = [replace(column, name=f"input_{column.name}") if column.name in ours else column for column in given]
     names = [column.name for column in renamed]
     if twice := [name for name in names if names.count(name) > 1]:

@@ -56,7 +56,7 @@ def surprisal_table(
         warnings.warn(f"{missing} of {len(frame)} rows have no sentence and are left out.", stacklevel=3)
     if not given:
         raise InputError(f"the column {column!r} has no sentences.")
-    found = surprisals(sentence for _, sentence in given)
+    found = list(surprisals(sentence for _, sentence in given))
     parts = [
         result.to_frame(base=base, per=per, end=end, sentence_id=number + 1)
         for (number, _), result in zip(given, found, strict=True)
@@ -64,7 +64,7 @@ def surprisal_table(
     table = pandas.concat(parts, ignore_index=True)
     for own, value in zip(RUN_COLUMNS, (name, UNITS[base], beam), strict=True):
         table[own.name] = value
-    names = carried_columns([Column(str(one), str, "of the input") for one in frame.columns])
+    names = carried_columns([Column(str(one), str, "of the input") for one in frame.columns], tuple(found[0].measures))
     rows = frame.iloc[(table["sentence_id"] - 1).to_numpy()].reset_index(drop=True)
     repeated = rows.set_axis([one.name for one in names], axis="columns")
     joined = pandas.concat([table, repeated], axis="columns")

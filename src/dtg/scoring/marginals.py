@@ -20,7 +20,7 @@ import torch
 
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
-from dtg.io.settings import check_choice
+from dtg.io.settings import PositiveInt, check_choice, check_value
 from dtg.model.model import DecoderModel
 from dtg.scoring.estimates import from_independent_draws, from_ordered_draws
 from dtg.scoring.marginal import Kind, Marginal
@@ -55,6 +55,7 @@ def marginalize(
 ) -> Marginal:
     """log p(x); see `LanguageModel.marginal`. `search_was_set` names the options of the search that the caller has set."""
     check_choice("how", how, get_args(How))
+    check_value("trees", trees, PositiveInt)
     words = as_sentence(sentence).words
     if not model.has_trees:
         return without_trees(model, words, options)
@@ -112,7 +113,7 @@ def check_needs(how: How, proposal: bool, derivations: Derivations) -> None:
 
 def without_trees(model: DecoderModel, words: Words, options: BeamOptions) -> Marginal:
     """One pass, for families that have no trees."""
-    pieces = model.require_tokenizer().encode_all(words)
+    pieces = model.require_tokenizer().encode_sentence(words)
     score = next(read_in_one_pass(model, [pieces], model.is_constrained(options.constrained))).log_probability
     how = f"one pass, {model.family.name} has no trees"
     facts = known_facts(model, options.constrained)

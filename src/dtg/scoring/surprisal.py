@@ -7,7 +7,8 @@ docs/surprisal.md explains each quantity.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dtg.errors import MissingExtraError
-from dtg.scoring.columns import SURPRISAL_COLUMNS, Per, surprisal_rows
+from dtg.scoring.columns import SURPRISAL_COLUMNS, Per, measure_columns, surprisal_rows
 from dtg.tables.columns import NATS, UNITS, Base
 from dtg.text.sentence import Sentence
 
@@ -41,11 +42,12 @@ class SentenceSurprisal:
     pieces: NDArray[np.int64]
     end_surprisal: float  # of <END>
     log_probability: float  # log p(x)
+    measures: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # the columns asked for, by name
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            assert not isinstance(value, np.ndarray) or value.shape == (len(self.sentence),), field.name
+        for one in fields(self):
+            value = getattr(self, one.name)
+            assert not isinstance(value, np.ndarray) or value.shape == (len(self.sentence),), one.name
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -83,13 +85,14 @@ class SentenceSurprisal:
             import pandas
         except ImportError:
             raise MissingExtraError("pandas", "tables", "to_frame") from None
-        rows = surprisal_rows(self, sentence_id, base=base, per=per, end=end)
+        names = tuple(self.measures)
+        rows = surprisal_rows(self, sentence_id, base=base, per=per, end=end, measures=names)
         # <END> has no pieces and no place: whole numbers that may be missing have a type of their own in pandas.
         types: dict[type, Any] = {int: "Int64" if end else "int64", float: "float64", str: object}
         frame = pandas.DataFrame(
             {
                 column.name: pandas.Series([row[place] for row in rows], dtype=types[column.kind])
-                for place, column in enumerate(SURPRISAL_COLUMNS)
+                for place, column in enumerate((*SURPRISAL_COLUMNS, *measure_columns(names)))
             }
         )
         frame.attrs["unit"] = UNITS[base]

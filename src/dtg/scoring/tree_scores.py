@@ -12,7 +12,7 @@ from math import inf, isnan
 import torch
 from torch import Tensor
 
-from dtg.errors import NotFiniteError
+from dtg.errors import InputError, NotFiniteError
 from dtg.families.trie import Trie, in_order, pack_trie
 from dtg.model.cached_keys import CachedKeys, VisibleRows
 from dtg.model.model import DecoderModel
@@ -30,7 +30,10 @@ def score_trees(model: DecoderModel, trees: Sequence[Tree], constrained: bool | 
     is_constrained = model.is_constrained(constrained)
     if not trees:
         return []
-    batch = model.encode(trees, [tokenizer.encode_all(tree.words) for tree in trees])
+    for number, tree in enumerate(trees, start=1):
+        if not hasattr(tree, "words"):
+            raise InputError(f"tree {number} of those to be scored is {tree!r}, which is no tree.")
+    batch = model.encode(trees, [tokenizer.encode_sentence(tree.words) for tree in trees])
     scores = score_derivations(model, batch, is_constrained)
     for tree, score in zip(trees, scores, strict=True):
         if isnan(score):

@@ -16,6 +16,8 @@ from dtg.model.model import DecoderModel
 from dtg.search.beams import Beams, at_start
 from dtg.search.evaluator import Evaluator
 from dtg.search.expansion import Candidates, expand
+from dtg.search.measures.boundaries import check_boundary
+from dtg.search.measures.names import column_names
 from dtg.search.options import BeamOptions
 from dtg.search.ranking import log_sums
 from dtg.search.word_step import NextWord, generate
@@ -37,10 +39,17 @@ class BeamSearch:
     def __init__(self, model: DecoderModel, options: BeamOptions) -> None:
         self.options = options
         self.evaluator = Evaluator(model, options)
+        check_boundary(self.evaluator, options.boundary)
 
     @property
     def rows_evaluated(self) -> int:
         return self.evaluator.rows_evaluated
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns asked for, as this model has them."""
+        model = self.evaluator.model
+        return column_names(self.options.columns, self.evaluator.family.views, model.groups[-1])
 
     @torch.inference_mode()
     def begin(self) -> Beams:

@@ -17,6 +17,7 @@ from dtg.families.lanes import Lanes
 from dtg.model.precision import finest
 from dtg.search.backpointers import Backpointers, JoinedBackpointers, Start
 from dtg.search.kv_cache import KVCache
+from dtg.search.measures.arcs import ItemWords
 
 
 class WordStatistics(NamedTuple):
@@ -32,6 +33,30 @@ class WordStatistics(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class MeasuredWords:
+    """The columns asked for, of the word that each sentence has just generated, and what the next word's need to know."""
+
+    columns: Tensor  # (sentences, columns)
+    items: ItemWords | None = None  # of each hypothesis
+    read: Tensor | None = None  # (sentences, 2) words, and content words, so far
+
+    def select(self, chosen: list[int], hypotheses: Tensor) -> MeasuredWords:
+        items = None if self.items is None else self.items.fork(hypotheses)
+        return MeasuredWords(self.columns[chosen], items, None if self.read is None else self.read[chosen])
+
+    @staticmethod
+    def join(parts: Sequence[MeasuredWords | None]) -> MeasuredWords | None:
+        """Of several searches; None if some are before their first words, where nothing is known yet."""
+        some = [part for part in parts if part is not None]
+        if len(some) < len(parts):
+            return None
+        items = [part.items for part in some if part.items is not None]
+        read = [part.read for part in some if part.read is not None]
+        columns = torch.cat([part.columns for part in some])
+        return MeasuredWords(columns, ItemWords.join(items) if items else None, torch.cat(read) if read else None)
+
+
+@dataclass(frozen=True, slots=True)
 class Beams:
     """The hypotheses, and the KV cache that their rows are in."""
 
@@ -43,6 +68,7 @@ class Beams:
     cache: KVCache
     backpointers: Backpointers
     statistics: WordStatistics
+    measured: MeasuredWords | None = None  # None before the first word, and where nothing is asked for
 
     def hypotheses(self, beam: int) -> Tensor:
         """Places of one sentence's hypotheses, the best first."""
@@ -74,6 +100,7 @@ def select(beams: Beams, chosen: Sequence[int]) -> Beams:
         beams.cache,
         backpointers,
         statistics,
+        None if beams.measured is None else beams.measured.select(list(chosen), lanes),
     )
 
 
@@ -103,4 +130,5 @@ def join(parts: Sequence[Beams]) -> Beams:
         cache,
         JoinedBackpointers(tuple(beams.backpointers for beams in parts), torch.cat(part), torch.cat(parent)),
         statistics,
+        MeasuredWords.join([beams.measured for beams in parts]),
     )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import torch
 from torch import Tensor
 
+from dtg.errors import NotFiniteError
 from dtg.families.family import Family
 from dtg.families.lanes import Lanes
 from dtg.families.rows import LaneRows
 from dtg.model.attachment import Tape
+from dtg.model.attention import Keys
 from dtg.model.cached_keys import CachedKeys, VisibleRows
 from dtg.model.heads import Allowed, FactoredHead, SplitVocabulary
 from dtg.model.model import DecoderModel, make_family
@@ -20,7 +24,15 @@ from dtg.transitions.lanes import FeatureTable, LaneActions, legal, pad_columns
 from dtg.transitions.shift_attach import AttachLanes
 from dtg.transitions.table import GENERATE
 
+Watch = Callable[[CachedKeys, Sequence[VisibleRows]], Keys]
 PREDICTIONS_AT_ONCE = 256  # rows whose whole vocabulary is looked at together
+
+
+def checked(log_probability: Tensor) -> Tensor:
+    """The same, if none is NaN; what is illegal is minus infinity."""
+    if bool(log_probability.isnan().any()):
+        raise NotFiniteError("a log-probability of the model")
+    return log_probability
 
 
 class Evaluator:
@@ -37,6 +49,7 @@ class Evaluator:
         if isinstance(model.head, FactoredHead) and self.constrained:
             with torch.inference_mode():
                 self.vocabulary = model.head.split_vocabulary(model.decoder.embedding.weight, model.starts_word)
+        self.watch: Watch | None = None  # sees what the rows that are computed attend to
 
     def begin(self) -> tuple[Lanes, KVCache, Tensor]:
         """One hypothesis with nothing but `<ROOT>`; (1, width) is its hidden vector."""
@@ -85,7 +98,7 @@ class Evaluator:
             hidden, model.decoder.embedding.weight, self._allowed(features), model.starts_word, endings=endings
         )
         may = legal(self.system, FeatureTable(self.system.lane_states.feature_names, features, words_left))
-        found = found.to(finest(found.device))
+        found = checked(found.to(finest(found.device)))
         if isinstance(lanes.states, AttachLanes):
             attached = torch.full_like(found[:, :1], -torch.inf).repeat(1, may.shape[1] - found.shape[1])
             pending = lanes.states.pending[:, 0].nonzero()[:, 0]
@@ -111,7 +124,7 @@ class Evaluator:
             features = states.features()[lane]
             found.append(self.model.attach(hidden[lane], states.piece[lane, 0], tape, features, self.constrained))
         attached = torch.cat(found)
-        return attached.to(finest(attached.device))
+        return checked(attached.to(finest(attached.device)))
 
     def piece_log_probability(self, hidden: Tensor, features: Tensor, piece: Tensor) -> Tensor:
         """(lanes,) log p(GEN and this subword)."""
@@ -125,7 +138,7 @@ class Evaluator:
         model = self.model
         allowed = self._allowed(features)
         found: Tensor = model.head.pieces(hidden, model.decoder.embedding.weight, allowed, model.starts_word)
-        return found.to(finest(found.device))
+        return checked(found.to(finest(found.device)))
 
     def _allowed(self, features: Tensor) -> Allowed | None:
         return Allowed.of(self.system, features) if self.constrained else None
@@ -140,7 +153,7 @@ class Evaluator:
             )
         else:
             found = model.head(hidden, model.symbols.words(piece), weight, allowed, model.starts_word)
-        return found.to(finest(found.device))
+        return checked(found.to(finest(found.device)))
 
     def _advance(self, lanes: Lanes, cache: KVCache, actions: LaneActions) -> Tensor:
         """Carry out the actions and compute the rows that they add."""
@@ -179,7 +192,7 @@ class Evaluator:
             lambda layer, keys_values: cache.put(layer, first, keys_values),
             skip=composed,
         )
-        hidden: Tensor = self.model.decoder(operation, piece, keys)
+        hidden: Tensor = self.model.decoder(operation, piece, keys if self.watch is None else self.watch(keys, views))
         if self.model.attachment is not None and cache.attachment is not None:
             cache.attachment[first : first + count] = self.model.attachment.keys(hidden)
         return hidden

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from dtg.errors import InputError
+from dtg.io.settings import Seed, check_value
 from dtg.model.model import DecoderModel
 from dtg.search.backpointers import actions_of, replay
 from dtg.search.beam_search import BeamSearch
@@ -64,11 +65,14 @@ def generate_sentences(
 ) -> Iterator[GeneratedSentence]:
     """Sentences that begin with the words of the prompt. The same seed gives the same sentences."""
     tokenizer = model.require_tokenizer()
+    check_value("count", count, int)
     if count < 1:
         raise InputError(f"{count} sentences cannot be generated; ask for at least one.")
+    check_value("max_words", max_words, int)
+    check_value("seed", seed, Seed)
     if max_words < max(1, len(prompt)):
         raise InputError(
-            f"max_words is {max_words}; it must be at least 1, and no less than the prompt's {len(prompt)}."
+            f"max_words is {max_words!r}; it must be at least 1, and no less than the prompt's {len(prompt)}."
         )
     generator = torch.Generator(model.device).manual_seed(seed)
     search = BeamSearch(model, options)

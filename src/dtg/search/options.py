@@ -8,8 +8,11 @@ from typing import Any, Literal
 
 from dtg.errors import InputError
 from dtg.io.settings import check_choice
+from dtg.search.measures.names import check_columns
 from dtg.transitions.rules import DERIVATIONS, Derivations
 
+Boundary = Literal["next", "own"]  # which word the probability that a word is over belongs to
+BOUNDARIES: tuple[Boundary, ...] = ("next", "own")
 SENTENCES_TOGETHER = (32, 256)
 HYPOTHESES_TOGETHER = 2_560
 Accuracy = Literal["fast", "default", "high"]
@@ -22,6 +25,7 @@ ACCURACIES: Mapping[Accuracy, Mapping[str, float | int]] = {
 }
 FIXED_BEAM = 300  # as in the paper, where a fixed beam is asked for by its other limits
 TYPICAL_BEAM = 100  # of a beam that adapts
+MOST = 10**9  # nobody means more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,8 @@ class BeamOptions:
     derivations: Derivations = "canonical"
     constrained: bool | None = None  # None: as the model was made
     accuracy: Accuracy | None = None  # what the limits were made from, if so
+    boundary: Boundary = "next"  # decides what is reported, and nothing that is searched
+    columns: tuple[str, ...] = ()  # what is measured besides (see `measures/names.py`)
 
     @classmethod
     def of(cls, *, accuracy: Accuracy | None = None, **options: Any) -> BeamOptions:
@@ -80,7 +86,7 @@ class BeamOptions:
             value = getattr(self, name)
             if value is None and name in ("word_beam", "max_actions"):
                 continue
-            if type(value) is not int or value < least:
+            if type(value) is not int or not least <= value <= MOST:
                 raise InputError(f"{name} is {value!r}; a whole number of at least {least} is expected.")
         for name in ("smallest_share", "spared_share", "own_share"):
             value = getattr(self, name)
@@ -89,6 +95,8 @@ class BeamOptions:
         if self.is_adaptive and self.fast_track:
             raise InputError("fast_track is about a beam of fixed width; leave it out, or smallest_share.")
         check_choice("derivations", self.derivations, DERIVATIONS)
+        check_choice("boundary", self.boundary, BOUNDARIES)
+        object.__setattr__(self, "columns", check_columns(self.columns))
 
     @property
     def is_adaptive(self) -> bool:

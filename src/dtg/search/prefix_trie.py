@@ -27,7 +27,7 @@ BYTES_AT_ONCE = 1 << 30  # for keys and values
 
 @dataclass(frozen=True, slots=True)
 class SearchedSentence:
-    """The statistics of every word (see `WordStatistics`), and log p(x), which is NaN if ends are not asked for."""
+    """The statistics of every word (see `WordStatistics`; columns asked for follow), and log p(x), NaN if not asked for."""
 
     words: tuple[tuple[float, ...], ...]
     log_probability: float
@@ -147,10 +147,13 @@ def extend(search: BeamSearch, words: Sequence[tuple[PrefixNode, list[Pieces]]])
         beams, candidates, _ = pairs[0][0].candidates
         following = [NextWord(here.candidates[2], pieces) for here, pieces in pairs if here.candidates is not None]
         after = search.step(beams, candidates, following)
-        statistics = torch.stack(after.statistics, dim=1).tolist()
+        statistics = torch.stack(after.statistics, dim=1)
+        if after.measured is not None:
+            statistics = torch.cat([statistics, after.measured.columns], dim=1)
+        of_each = statistics.tolist()
         for place, (here, pieces) in enumerate(pairs):
             child = here.children[pieces]
-            child.beams, child.statistics = (after, place), tuple(statistics[place])
+            child.beams, child.statistics = (after, place), tuple(of_each[place])
             yield child
 
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from dtg.errors import InputError
+from dtg.io.settings import NonNegativeFloat, PositiveInt, check_value
 
 
 def generator_of(*names: object) -> torch.Generator:
@@ -26,10 +27,9 @@ class Sampling:
     top_p: float = 1.0  # only among the most probable subwords that together have this probability
 
     def __post_init__(self) -> None:
-        if not self.temperature >= 0.0:
-            raise InputError(f"the temperature is {self.temperature}; a number of at least 0 is expected.")
-        if self.top_k is not None and self.top_k < 1:
-            raise InputError(f"top_k is {self.top_k}; a whole number of at least 1 is expected.")
+        check_value("the temperature", self.temperature, NonNegativeFloat)
+        check_value("top_k", self.top_k, PositiveInt | None)
+        check_value("top_p", self.top_p, float)
         if not 0.0 < self.top_p <= 1.0:
             raise InputError(f"top_p is {self.top_p}; a number above 0, and at most 1, is expected.")
 

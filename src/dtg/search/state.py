@@ -52,9 +52,8 @@ class BeamState:
     def _repr_html_(self) -> str:
         """What the last word cost, and the most probable partial trees, for notebooks."""
         trees = "".join(
-            f"<div>p = {tree.probability:.3f}<br>{draw()}</div>"
-            for tree in (self.trees(3) if self.words else [])
-            if (draw := getattr(tree, "svg", None)) is not None
+            f"<div>p = {tree.probability:.3f}<br>{tree.svg()}</div>"
+            for tree in (self.trees(3) if self.words and self.search.evaluator.family.has_trees else [])
         )
         facts = f"surprisal {self.surprisal:.2f} nats, entropy {self.entropy:.2f}, kept {self.kept:.1%}"
         return f"<p><b>{escape(' '.join(self.words))}</b> {facts}</p>{trees}"
@@ -90,15 +89,29 @@ class BeamState:
         return float(self._beams.statistics.kept[0])
 
     @property
+    def measures(self) -> dict[str, float]:
+        """The columns asked for, by name; none before the first word."""
+        measured = self._beams.measured
+        return (
+            {} if measured is None else dict(zip(self.search.column_names, measured.columns[0].tolist(), strict=True))
+        )
+
+    @property
     def log_probability(self) -> float:
-        """log p(words so far): a lower bound, because the search does not follow everything."""
+        """log p(words so far): a lower bound, because the search does not follow everything.
+
+        With boundary="own", of the words so far and that the last one is over.
+        """
         return float(self._beams.statistics.log_mass[0])
 
     def step(self, word: str) -> BeamState:
         """The state after one more word; a text of several words is taken for one, with a warning."""
+        if not isinstance(word, str):
+            raise InputError(f"a word is expected, a string, not {word!r}.")
         if len(word.split()) > 1 and not word[0].isdigit():  # "10 000" is one word in some treebanks
             warnings.warn(f"{word!r} is taken for one word; step once for each word.", stacklevel=2)
-        return self.step_ids(self.search.evaluator.model.require_tokenizer().encode(word), word)
+        [pieces] = self.search.evaluator.model.require_tokenizer().encode_sentence([word])
+        return self.step_ids(pieces, word)
 
     def step_ids(self, pieces: Sequence[int], word: str | None = None) -> BeamState:
         """The state after one more word, given as the ids of its subwords."""
@@ -115,7 +128,9 @@ class BeamState:
         They are of the kind that the model generates, such as `PartialDependencyTree`; all have `words`, `probability` and
         `log_probability`.
         """
-        total, score, system = self.log_probability, self._beams.score, self.search.evaluator.system
+        score, system = self._beams.score, self.search.evaluator.system
+        is_own = self.search.options.boundary == "own"  # partial trees are as probable whether or not the word is over
+        total = float(score.logsumexp(0)) if is_own else self.log_probability
         found = []
         for hypothesis in range(len(score) if count is None else min(count, len(score))):
             before_words = actions_of(self._beams.backpointers, hypothesis)

@@ -19,6 +19,9 @@ from dtg.search.beams import Beams, WordStatistics
 from dtg.search.evaluator import Evaluator
 from dtg.search.expansion import Candidates
 from dtg.search.kv_cache import KVCache
+from dtg.search.measures.attention import watched_attention
+from dtg.search.measures.boundaries import Boundaries, own_boundaries
+from dtg.search.measures.columns import Measuring, Step
 from dtg.search.options import BeamOptions
 from dtg.search.pruning import keep
 from dtg.search.ranking import log_sums, sums
@@ -58,14 +61,21 @@ def generate(
     word, candidate, score = pairs.word[kept], pairs.candidate[kept], pairs.score[kept]
     counts = (pieces != NOTHING).sum(1)
     last = pieces.gather(1, counts[:, None] - 1)[:, 0]
-    hidden = evaluator.generate(lanes, cache, pairs.hidden[kept], last[word], starts_word=(counts == 1)[word])
+    measuring = Measuring(evaluator, options.columns)
+    with watched_attention(evaluator, measuring.needs_attention) as attention:
+        hidden = evaluator.generate(lanes, cache, pairs.hidden[kept], last[word], starts_word=(counts == 1)[word])
     depth = lanes.states.stack_depth[:, 0].to(score.dtype)
-    statistics = statistics_of(beams.statistics.log_mass[whose], candidates, pairs, kept, depth, whose)
+    ends = own_boundaries(evaluator, candidates, lanes, cache, hidden) if options.boundary == "own" else None
+    statistics, posterior = statistics_of(beams.statistics.log_mass[whose], candidates, pairs, kept, depth, whose, ends)
     if not evaluator.family.has_trees:  # nothing to be surprised at but the word
         nothing = torch.zeros_like(statistics.structural)
         statistics = statistics._replace(lexical=statistics.surprisal, structural=nothing)
     backpointers = WordBackpointers(beams.backpointers, candidates.parent[candidate], candidates.actions[candidate])
-    return Beams(lanes, hidden, score, word, len(words), cache, backpointers, statistics)
+    step = Step(
+        beams, candidates, lanes.states, candidate, word, posterior, whose, [following.pieces for following in words]
+    )
+    measured = measuring.measure(step, attention)
+    return Beams(lanes, hidden, score, word, len(words), cache, backpointers, statistics, measured)
 
 
 def pair_up(candidates: Candidates, whose: Tensor) -> Pairs:
@@ -123,21 +133,41 @@ def compacted(lanes: Lanes, cache: KVCache) -> tuple[Lanes, KVCache]:
 
 
 def statistics_of(
-    mass_before: Tensor, candidates: Candidates, pairs: Pairs, kept: Tensor, depth: Tensor, whose: Tensor
-) -> WordStatistics:
-    """What the word cost, from the hypotheses that are kept."""
+    mass_before: Tensor,
+    candidates: Candidates,
+    pairs: Pairs,
+    kept: Tensor,
+    depth: Tensor,
+    whose: Tensor,
+    ends: Boundaries | None,
+) -> tuple[WordStatistics, Tensor]:
+    """What the word cost, from the hypotheses that are kept, and how probable each of them is, given the words.
+
+    With `ends`, words that may go on do not count.
+    """
     word, score, candidate = pairs.word[kept], pairs.score[kept], pairs.candidate[kept]
     count = len(mass_before)
     mass, found = log_sums(score, word, count), log_sums(pairs.score, pairs.word, count)
+    share = candidates.explored[whose] * (mass - found).exp()
+    begins = candidates.next_score
+    if ends is not None:
+        score, begins = score + ends.over, ends.begins
+        mass = log_sums(score, word, count)
     posterior = (score - mass[word]).exp()
-    lexical = candidates.next_score[candidate] - score  # -log p(word | the state before it)
-    structural = (score - mass[word]) - (candidates.next_score[candidate] - mass_before[word])
-    return WordStatistics(
+    lexical = begins[candidate] - score  # -log p(word | the state before it)
+    structural = (score - mass[word]) - (begins[candidate] - mass_before[word])
+    statistics = WordStatistics(
         log_mass=mass,
         surprisal=mass_before - mass,
-        lexical=sums(posterior * lexical, word, count),
-        structural=sums(posterior * structural, word, count),
-        entropy=sums(-posterior * (score - mass[word]), word, count),
+        lexical=expected(posterior, lexical, word, count),
+        structural=expected(posterior, structural, word, count),
+        entropy=expected(posterior, mass[word] - score, word, count),
         stack_depth=sums(posterior * depth, word, count),
-        kept=candidates.explored[whose] * (mass - found).exp(),
+        kept=share,
     )
+    return statistics, posterior
+
+
+def expected(posterior: Tensor, values: Tensor, word: Tensor, count: int) -> Tensor:
+    """(words,) the mean of values over hypotheses; one that is impossible may have an infinite value, and counts nothing."""
+    return sums(torch.where(posterior > 0, posterior * values, 0.0), word, count)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import InputError
+from dtg.io.json_files import parse_json
 from dtg.tables.columns import Column, Kind, Value
 from dtg.tables.formats import DELIMITERS, FORMATS, read_rows
 from dtg.tables.items import Item, Lines, OneText, ReadTree, Sentences
@@ -138,7 +139,7 @@ def looks_like_a_table(path: Path) -> bool:
         first, second = (file.readline(10_000).decode("utf-8-sig", "replace").rstrip("\r\n") for _ in range(2))
     if first.startswith("{"):
         try:
-            return isinstance(json.loads(first), dict)
+            return isinstance(parse_json(first), dict)
         except ValueError:
             return False
     return any(is_header(first, second, delimiter) for delimiter in DELIMITERS.values())

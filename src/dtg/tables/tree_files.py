@@ -6,12 +6,13 @@ A row is one tree, as text. What has been written is recorded beside the file, i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import BinaryIO
 
+from dtg.io.locks import Lock
 from dtg.tables.columns import Column, Row
 from dtg.tables.files import StreamTable, TableFile
 from dtg.tables.formats import Encoder, Format
+from dtg.tables.replacement import TablePaths
 from dtg.tables.sidecar import Sidecar
 
 
@@ -36,6 +37,8 @@ class TreeStream(StreamTable):
 class TreeFile(TableFile):
     """Trees in a file, with its sidecar. Made by `open`."""
 
-    def __init__(self, path: Path, format: Format, columns: Sequence[Column], sidecar: Sidecar) -> None:
-        super().__init__(path, format, columns, sidecar)
+    def __init__(
+        self, paths: TablePaths, format: Format, columns: Sequence[Column], sidecar: Sidecar, lock: Lock
+    ) -> None:
+        super().__init__(paths, format, columns, sidecar, lock)
         self.encoder = TreeEncoder()

@@ -9,7 +9,7 @@ from typing import Any
 
 from dtg.errors import CorpusError
 from dtg.io.hashing import file_hash, json_hash
-from dtg.io.json_files import FORMAT_VERSION, MANIFEST
+from dtg.io.json_files import FORMAT_VERSION, MANIFEST, parse_json
 from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY
 
 TOKENIZER = "tokenizer.model"
@@ -49,6 +49,7 @@ def content_hash(manifest: Manifest) -> str:
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     """Write it with its hash; the keys stay in the order in which people want to read them."""
     manifest["hash"] = content_hash(manifest)
+    manifest["sha256"] = json_hash(manifest)  # of all that comes before it, the descriptions too
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -59,14 +60,18 @@ def read_manifest(folder: Path) -> Manifest:
         what = f"there is no {MANIFEST} in it" if folder.is_dir() else "there is no such folder"
         raise CorpusError(f"{folder} is not a prepared corpus: {what}. Make one with: dtg prepare --out {folder}")
     try:
-        manifest: Any = json.loads(path.read_text(encoding="utf-8"))
+        manifest: Any = parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise CorpusError(f"{path} is damaged: {error}. {AGAIN}") from None
+    if isinstance(manifest, dict) and "files" in manifest and "splits" not in manifest:
+        raise CorpusError(f"{folder} is a saved model or parser, not a prepared corpus. Give the folder of a corpus.")
     version = manifest.get("format_version") if isinstance(manifest, dict) else None
     if version != FORMAT_VERSION:
         raise CorpusError(f"{path} has format version {version}; this dtg reads version {FORMAT_VERSION}. {AGAIN}")
     try:
+        rest = {name: value for name, value in manifest.items() if name != "sha256"}
         is_whole = manifest["hash"] == content_hash(manifest)
+        is_whole = is_whole and manifest.get("sha256", json_hash(rest)) == json_hash(rest)  # 0.1.0 wrote none
     except (KeyError, TypeError, AttributeError):
         is_whole = False
     if not is_whole:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import CorpusError, InputError
-from dtg.io.atomic import replacing_folder
+from dtg.io.atomic import check_parent, replacing_folder
 from dtg.io.hashing import file_hash
 from dtg.io.json_files import FORMAT_VERSION
+from dtg.io.locks import lock_file
 from dtg.io.settings import changes
 from dtg.io.text_files import check_is_file
 from dtg.text.arrays import ARRAYS
@@ -24,7 +25,7 @@ from dtg.text.encoding import TreeEncoder, encode_split, encoder_for
 from dtg.text.manifest import TOKENIZER, describe_file, read_manifest, write_manifest
 from dtg.text.tokenizer import Tokenizer
 from dtg.text.words import ENGLISH
-from dtg.trees import SkippedSentence, TreebankReading, TreebankReport, TreeReading
+from dtg.trees import BracketReading, SkippedSentence, TreebankReading, TreebankReport, TreeReading
 
 SPLITS = ("train", "dev", "test")
 DEFAULT_VOCABULARY = 8_192
@@ -52,6 +53,8 @@ class PlainText:
     held_out: bool
     # Called only if the treebanks are needed.
     parse: Callable[[], Mapping[str, ParsedText]]
+    # True if its trees are phrases, in brackets; otherwise they are dependencies.
+    has_phrases: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +85,17 @@ def prepare_corpus(
         tokenizer: a SentencePiece model to use instead.
         reading: which trees the corpus gets, and what happens to those that cannot be taken as they are: a `TreebankReading`
             for dependencies, projected to phrases if it says so, or a `BracketReading` for phrases in brackets.
-        text: plain text that is parsed and added to the treebanks; its trees are dependencies, which may be projected.
+        text: plain text that is parsed and added to the treebanks. Its trees are of the same kind: phrases for a
+            `BracketReading`, otherwise dependencies, which may be projected.
         language: whose rules split raw text into words as those of the corpus are: a language code, or "none".
         progress: is handed the trees as they are read, for instance to show how far it is.
     """
     reading, out = reading or TreebankReading(), Path(out)
-    if text and not isinstance(reading, TreebankReading):
+    if text and text.has_phrases != isinstance(reading, BracketReading):
+        gets, are = ("phrases", "dependencies") if text.has_phrases else ("dependencies", "phrases in brackets")
         raise InputError(
-            "plain text gets dependencies from a parser, and the treebanks are in brackets. Leave the text out, or prepare "
-            "dependencies and have them projected to phrases."
+            f"plain text gets {gets} from a parser, and the treebanks are {are}. Leave one of them out, or name another "
+            "parser; dependencies can be projected to phrases."
         )
     inputs = describe_inputs(files, text)
     given = None if tokenizer is None else Tokenizer.load(tokenizer)
@@ -103,14 +108,19 @@ def prepare_corpus(
     }
     if is_taken(out):
         return PreparedCorpus(same_corpus(out, inputs, options), was_there=True)
-    parsed = text.parse() if text else {}
-    try:
-        with replacing_folder(out, must_be_new=True) as folder:
-            make = Preparation(folder, files, parsed, reading, progress or (lambda trees, _report, _what: iter(trees)))
-            make.write(given or make.trained(vocabulary), inputs, options)
-    except OSError as error:
-        raise CorpusError(f"cannot prepare {out}: {error}. Nothing was written.") from error
-    return PreparedCorpus(Corpus.open(out), was_there=False)
+    check_parent(out)
+    with lock_file(out):
+        if is_taken(out):  # another process has made it meanwhile
+            return PreparedCorpus(same_corpus(out, inputs, options), was_there=True)
+        parsed = text.parse() if text else {}
+        try:
+            with replacing_folder(out, must_be_new=True) as folder:
+                steps = progress or (lambda trees, _report, _what: iter(trees))
+                make = Preparation(folder, files, parsed, reading, steps)
+                make.write(given or make.trained(vocabulary), inputs, options)
+        except OSError as error:
+            raise CorpusError(f"cannot prepare {out}: {error}. Nothing was written.") from error
+        return PreparedCorpus(Corpus.open(out), was_there=False)
 
 
 class Preparation:

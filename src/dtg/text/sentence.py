@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from dtg.errors import InputError
-from dtg.text.words import ENGLISH, checked_words, split_words
+from dtg.text.words import ENGLISH, check_characters, checked_words, split_words
 from dtg.trees import DependencyTree
 from dtg.trees.conllu import FORM
 
@@ -116,4 +116,6 @@ def as_sentence(given: GivenSentence, language: str = ENGLISH) -> Sentence:
     """A text is split into words, by the rules of a language; words are taken as they are."""
     if isinstance(given, Sentence):
         return given
+    if isinstance(given, str):
+        check_characters(given, "the text")
     return Sentence.of_text(given, language) if isinstance(given, str) else Sentence.of_words(given)

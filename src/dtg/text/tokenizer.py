@@ -24,6 +24,7 @@ from dtg.text.tokenizer_training import TokenizerTraining, train_model
 WORD_START = "\u2581"
 SPACE_IN_WORD = "\u00a0"
 CACHED_WORDS = 200_000
+MOST_SUBWORDS = 256  # of one word that a model reads: a search takes as long as for as many words
 # What a model that normalises would change: a ligature, a zero-width space, a decomposed letter, a full-width letter.
 UNTOUCHED = ("\ufb01", "\u200b", "e\u0301", "\uff21", "a\u00a0\u00a0b")
 ADVICE = "Train one with dtg prepare, or with spm_train --byte_fallback --normalization_rule_name=identity."
@@ -38,13 +39,15 @@ class Tokenizer:
     def __init__(self, model: bytes, *, training: TokenizerTraining | None = None, origin: str = "this model") -> None:
         try:
             self._processor = SentencePieceProcessor(model_proto=model)
-        except RuntimeError:
+            ids = list(range(self._processor.get_piece_size()))
+            self._pieces: list[str] = self._processor.id_to_piece(ids)
+        except (RuntimeError, UnicodeDecodeError):
             raise TokenizerError(f"{origin} is not a SentencePiece model, or is damaged. {ADVICE}") from None
+        if not ids:
+            raise TokenizerError(f"{origin} is empty: a SentencePiece model is expected. {ADVICE}")
         self._model, self.training = model, training
         self.hash = content_hash(model)
-        ids = list(range(self._processor.get_piece_size()))
         self.size = len(ids)
-        self._pieces: list[str] = self._processor.id_to_piece(ids)
         of_each = (self._processor.is_byte, self._processor.is_control, self._processor.is_unknown)
         byte, control, unknown = (torch.tensor(kind(ids)) for kind in of_each)
         self.is_byte: Tensor = byte  # (size,) bool: for characters that are not in the vocabulary
@@ -89,6 +92,25 @@ class Tokenizer:
         """The subwords of each word."""
         encode = self._cached
         return [encode(word) for word in words]
+
+    def encode_sentence(self, words: Sequence[str], where: str = "") -> list[tuple[int, ...]]:
+        """The subwords of each word of a sentence that a model is to read.
+
+        Args:
+            words: the words.
+            where: what the message about a word that is far too long begins with, such as "sentence 3, ".
+
+        Returns:
+            Ids, word by word.
+        """
+        found = self.encode_all(words)
+        for number, (word, ids) in enumerate(zip(words, found, strict=True), start=1):
+            if len(ids) > MOST_SUBWORDS:
+                raise TokenizerError(
+                    f"{where}word {number} ({word[:20]!r} ..., {len(word):,} characters) has {len(ids):,} subwords; at most "
+                    f"{MOST_SUBWORDS} are read. Is this text? Take the word out, or split it."
+                )
+        return found
 
     def piece(self, id: int) -> str:
         """The subword as the model writes it, such as `▁differ` or `<0xE2>`."""

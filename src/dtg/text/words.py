@@ -31,6 +31,7 @@ RUN = re.compile(r"[!?]+|([=*_$<>~])\1*")
 
 
 ENGLISH = "en"
+SHOWN = 200  # characters of a value in a message
 NO_RULES = "none"  # the language of those who take words only
 
 
@@ -85,12 +86,31 @@ def checked_words(words: Sequence[str]) -> tuple[str, ...]:
         raise InputError(
             f"a sequence of words is expected, not the text {words!r}; dtg.text.split_words splits a text."
         )
-    if not words:
+    if not isinstance(words, Iterable) or isinstance(words, bytes | bytearray | dict):
+        raise InputError(f"a sentence is expected, a text or a sequence of words, not {shown(words)}.")
+    given = tuple(words)  # once: an iterator is used up by being looked at
+    if not given:
         raise InputError("there are no words; a sentence needs at least one.")
-    for number, word in enumerate(words, start=1):
+    for number, word in enumerate(given, start=1):
         if not isinstance(word, str) or not word:
-            raise InputError(f"word {number} of {list(words)!r} is {word!r}; a non-empty string is expected.")
-    return tuple(words)
+            raise InputError(f"word {number} of {shown(given)} is {shown(word)}; a non-empty string is expected.")
+    check_characters("".join(given), f"one of the words {shown(given)}")
+    return tuple(map(str, given))  # without the types of others, such as numpy's
+
+
+def check_characters(text: str, what: str) -> None:
+    """Raise if half a surrogate pair is in a text, which no encoding has."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(text[error.start]):04x}"
+        raise InputError(f"{what} holds {half}, half a surrogate pair, which no text can contain.") from None
+
+
+def shown(value: object) -> str:
+    """A value that a user gave, short enough for a message."""
+    written = repr(value)
+    return written if len(written) <= SHOWN else f"{written[:SHOWN]}..."
 
 
 @cache

@@ -13,6 +13,7 @@ them together.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,9 +27,10 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 from dtg.errors import CheckpointError
 from dtg.io.atomic import remove_folder, replacing_folder
 from dtg.io.hashing import file_hash, json_hash
-from dtg.io.json_files import FORMAT_VERSION
+from dtg.io.json_files import FORMAT_VERSION, parse_json
 
 STATE = "state.json"
+STEP = re.compile(r"step-[0-9]{1,18}")  # the folder of a checkpoint
 Tensors = Mapping[str, Tensor]
 
 
@@ -52,7 +54,7 @@ class CheckpointStore:
 
     def folders(self) -> list[Path]:
         """Oldest first."""
-        return sorted(self.folder.glob("step-[0-9]*"), key=step_of)
+        return sorted((one for one in self.folder.glob("step-*") if STEP.fullmatch(one.name)), key=step_of)
 
     def path(self, step: int) -> Path:
         return self.folder / f"step-{step:08}"
@@ -97,7 +99,7 @@ class CheckpointStore:
 def read_checkpoint(folder: Path) -> Checkpoint:
     """Check every file of a checkpoint against its hash, and give its state."""
     try:
-        content = json.loads((folder / STATE).read_text(encoding="utf-8"))
+        content = parse_json((folder / STATE).read_text(encoding="utf-8"))
         claimed = content.pop("sha256")
         version, state, files = content["format_version"], content["state"], content["files"]
     except (OSError, ValueError, KeyError, AttributeError, TypeError):
@@ -163,11 +165,14 @@ def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dic
 
 
 def restore_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Restore the optimizer's state."""
+    """Restore the optimizer's state; tensors of parameters that another optimizer has are left to it."""
     parameters = dict(model.named_parameters())
+    own = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
     for full_name, tensor in tensors.items():
         key, name = full_name.split("/", maxsplit=1)
         parameter = parameters[name]
+        if id(parameter) not in own:
+            continue
         if tensor.shape == parameter.shape and key != "step":
             value = torch.empty_like(parameter, requires_grad=False)
             value.copy_(distributed(tensor, parameter))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import DamagedFileError
-from dtg.io.json_files import FORMAT_VERSION
+from dtg.io.json_files import FORMAT_VERSION, parse_json
 
 
 class Log:
@@ -53,9 +53,12 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     records = []
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            records.append(json.loads(line))
+            record = parse_json(line)
         except ValueError:
             break
+        if not isinstance(record, dict):
+            break
+        records.append(record)
     return records
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -18,6 +19,7 @@ from typing import Any
 from torch import nn
 
 from dtg.errors import InputError
+from dtg.io.locks import locked_folder
 from dtg.training.config import TrainingConfig
 from dtg.training.learner import Learner
 from dtg.training.recorder import Recorder, RunState, check_fresh, check_same, identity
@@ -59,6 +61,7 @@ def train(
     max_minutes: float | None = None,
     score_test: bool = False,
     reporter: Reporter | None = None,
+    check_corpus: Callable[[], object] | None = None,
 ) -> Outcome:
     """Train a model from scratch, or resume its training.
 
@@ -73,14 +76,23 @@ def train(
         max_minutes: write a checkpoint and stop after this time.
         score_test: score "test" with the best weights when training is finished.
         reporter: is told what happens.
+        check_corpus: is called by the first process before the corpus is read; it raises if that is damaged.
 
     Returns:
         How the run ended, or where it was suspended.
     """
     check_splits(corpus, score_test)
     runtime = Runtime(options or RuntimeOptions(), out)
+    if check_corpus is not None:
+        if runtime.is_main:
+            check_corpus()
+        runtime.wait()
     listener = (reporter or Reporter()) if runtime.is_main else Silence()
-    with Stopper(max_minutes) as stopper, deterministic():
+    if not resume:
+        check_fresh(out)
+    # One run writes here, with all of its processes.
+    only = locked_folder(out) if runtime.is_main else nullcontext()
+    with only, Stopper(max_minutes) as stopper, deterministic():
         run = TrainingRun(model, corpus, config, out, model_table, runtime, stopper, listener)
         try:
             run.begin(resume)
@@ -154,7 +166,7 @@ class TrainingRun:
         """Find out where to start. Nothing is written before it is clear that this run may write here."""
         out, store = self.recorder.out, self.recorder.store
         if not resume:
-            check_fresh(out, store.folders())
+            check_fresh(out)
         else:
             checkpoint = store.newest(self.reporter.warn)
             if checkpoint is None:

@@ -42,6 +42,7 @@ from dtg.training.tally import Tally
 from dtg.training.task import TrainingCorpus
 from dtg.training.trackers import Trackers
 
+CHECKPOINTS = "checkpoints"
 REDRAW = 60.0  # seconds
 
 
@@ -75,7 +76,7 @@ class Recorder:
 
     def __init__(self, out: Path, keep: int, is_main: bool, reporter: Reporter, trackers: Trackers) -> None:
         self.out, self.is_main, self.reporter, self.trackers = out, is_main, reporter, trackers
-        self.store = CheckpointStore(out / "checkpoints", keep)
+        self.store = CheckpointStore(out / CHECKPOINTS, keep)
         self.draws = True
         self.drawn = time.monotonic()
         self.log: Log | None = None
@@ -104,7 +105,11 @@ class Recorder:
         """Write everything that resuming needs."""
         tensors = {
             "model": model_tensors(learner.model),
-            "optimizer": optimizer_tensors(learner.model, learner.optimizer.optimizer),
+            "optimizer": {
+                name: tensor
+                for one in learner.optimizers
+                for name, tensor in optimizer_tensors(learner.model, one.optimizer).items()
+            },
             "random": random_tensors(learner.runtime.device),
         }
         if self.log is None:
@@ -119,7 +124,8 @@ class Recorder:
     def restore(self, checkpoint: Checkpoint, learner: Learner) -> RunState:
         """Put everything back to where a checkpoint was written."""
         restore_model(learner.model, checkpoint.tensors("model"))
-        restore_optimizer(learner.model, learner.optimizer.optimizer, checkpoint.tensors("optimizer"))
+        for one in learner.optimizers:
+            restore_optimizer(learner.model, one.optimizer, checkpoint.tensors("optimizer"))
         restore_random(checkpoint.tensors("random"), learner.runtime.device)
         if learner.runtime.scaler is not None and checkpoint.state["scaler"]:
             learner.runtime.scaler.load_state_dict(checkpoint.state["scaler"])
@@ -226,8 +232,9 @@ def described(value: Any) -> str:
     return "not given" if value is None else str(value)
 
 
-def check_fresh(out: Path, checkpoints: list[Path]) -> None:
+def check_fresh(out: Path) -> None:
     """Raise where a new run would write over another."""
+    checkpoints = CheckpointStore(out / CHECKPOINTS, keep=1).folders()
     if checkpoints:
         raise TrainingError(
             f"{out} already has {pluralize(len(checkpoints), 'checkpoint')} of a run.\n"

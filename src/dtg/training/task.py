@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from dtg.losses import BatchLoss
 
@@ -30,6 +30,22 @@ class Trainable(Protocol):
 
     def save(self, folder: Path) -> None:
         """Write config.json, model.safetensors and what else belongs to it into an empty folder that exists."""
+
+
+@runtime_checkable
+class FollowsProgress(Protocol):
+    """A model that trains differently as the run goes on."""
+
+    def follow(self, progress: float) -> None:
+        """Called before every step with the share of all steps that are done: 0 at the first, 1 at the last."""
+
+
+@runtime_checkable
+class HasMatrices(Protocol):
+    """A model that can be trained by Muon."""
+
+    def matrices(self) -> list[Tensor]:
+        """The weights of linear maps between hidden vectors; not embeddings, not what makes the output."""
 
 
 class TrainingSplit(Protocol):

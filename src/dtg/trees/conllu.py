@@ -21,6 +21,7 @@ ROOTS: tuple[Roots, ...] = ("error", "first", "skip")
 
 COLUMNS = 10
 FORM, HEAD, DEPREL = 1, 6, 7
+MOST_DIGITS = 18  # of the number of a word
 SKIP_ADVICE = "or pass --skip-invalid (skip_invalid=True) to leave such sentences out (they are counted and listed)."
 
 
@@ -210,6 +211,9 @@ def _head(text: str, line: int, word: int) -> int:
         raise SentenceProblem(
             line, f"word {word} has head {text!r}; a whole number is expected.", "Fix the HEAD column,"
         )
+    if len(text) > MOST_DIGITS:
+        reason = f"word {word} has a head of {len(text):,} digits; the number of a word is expected."
+        raise SentenceProblem(line, reason, "Fix the HEAD column,")
     return int(text)
 
 

@@ -16,7 +16,7 @@ from dtg.trees.drawing import draw_phrases
 from dtg.trees.phrases.binarization import BinaryTree
 from dtg.trees.phrases.brackets import format_for_file, read_brackets, write_brackets
 from dtg.trees.phrases.constituency import ConstituencyTree
-from dtg.trees.svg import dependency_svg
+from dtg.trees.svg import dependency_svg, phrase_svg
 from dtg.trees.tree import DependencyTree
 
 
@@ -55,6 +55,9 @@ class PartialTree(Protocol):
     def log_probability(self) -> float:
         """Of the words and all actions so far, in nats."""
 
+    def svg(self) -> str:
+        """The tree so far as the text of an SVG picture."""
+
 
 @dataclass(frozen=True, slots=True)
 class PartialDependencyTree:
@@ -92,6 +95,13 @@ class PartialConstituencyTree:
         """The tree so far for a terminal; labels of open phrases end in dots."""
         return draw_phrases(self.words, self.nodes, ascii_only=ascii_only) if self.nodes else ""
 
+    def svg(self) -> str:
+        """The tree so far as the text of an SVG picture; labels of open phrases end in dots; notebooks show it."""
+        return phrase_svg(self.words, self.nodes)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
 
 @dataclass(frozen=True, slots=True)
 class PartialBinaryTree:
@@ -101,6 +111,19 @@ class PartialBinaryTree:
     spans: tuple[tuple[int, int], ...]
     probability: float  # among the hypotheses in the beam
     log_probability: float  # of the words and all actions so far, in nats
+
+    def draw(self, *, ascii_only: bool = False) -> str:
+        """The constituents so far for a terminal, one word a line."""
+        around = [("", 1, len(self.words)), *(("", first, last) for first, last in self.spans)]
+        lines = draw_phrases(self.words, around, ascii_only=ascii_only).splitlines()
+        return "\n".join(line[3:] for line in lines)  # without the one around everything, which is not there yet
+
+    def svg(self) -> str:
+        """The constituents so far as the text of an SVG picture; notebooks show it."""
+        return phrase_svg(self.words, [("", first, last) for first, last in self.spans])
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ in range, and that following heads from any word ends at the root word.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -49,8 +49,11 @@ class DependencyTree:
             raise TreeError(f"words are expected as a sequence of strings, not as one string: {self.words!r}.")
         for name in ("words", "heads", "labels"):
             value = getattr(self, name)
-            if value is not None and not isinstance(value, tuple):
-                object.__setattr__(self, name, tuple(value))
+            if isinstance(value, tuple) or (value is None and name == "labels"):
+                continue
+            if not isinstance(value, Iterable):
+                raise TreeError(f"{name} are expected as a sequence, not as {value!r}.")
+            object.__setattr__(self, name, tuple(value))
         check_tree(self.words, self.heads, self.labels)
 
     def __len__(self) -> int:

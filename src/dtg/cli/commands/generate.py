@@ -19,7 +19,7 @@ from dtg.cli.options import (
 )
 from dtg.cli.trees import ON_TERMINAL, check_draw, draw_files
 from dtg.errors import InputError
-from dtg.io.atomic import replacing
+from dtg.io.atomic import check_is_not_input, replacing
 from dtg.io.messages import pluralize
 
 if TYPE_CHECKING:
@@ -66,6 +66,9 @@ def generate(
     if out is not None and out.exists() and not overwrite:
         raise InputError(f"{out} exists. Pass --overwrite to replace it, or write to another file.")
     from dtg.cli.loading import load_model, model_folder
+
+    if out is not None:
+        check_is_not_input([out], [model_folder(model)])
     from dtg.cli.progress import ProgressBar
 
     loaded = load_model(model_folder(model), device)

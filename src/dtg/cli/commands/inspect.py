@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich import box
@@ -55,9 +55,15 @@ def inspect(
     family: Annotated[
         str | None,
         typer.Option(
-            help="dtg, dtg-eager, dtg-swift, txl-trans (actions) or txl-tokens (words); tg, plm, plm-mask or pushdown for "
-            "phrases. [default: dtg, or tg for phrases]",
+            help="dtg, dtg-eager, dtg-swift, dtg-hybrid, txl-trans (actions) or txl-tokens (words); tg, plm, plm-mask, "
+            "pushdown or tg-hybrid for phrases. [default: dtg, or tg for phrases]",
         ),
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="What memory heads of hybrids see: words [default] or rows.")
+    ] = None,
+    memory_on_compose: Annotated[
+        str | None, typer.Option(help="And on COMPOSE rows: composed [default] or all.")
     ] = None,
     project: ProjectOption = None,
     arc_representation: Annotated[
@@ -102,7 +108,7 @@ def inspect(
     if isinstance(tree, DependencyTree):
         tree = lifted(tree, nonprojective)
         tree = tree if project is None else ConstituencyTree.from_dependencies(tree, project)
-    reading = read(tree, pieces, family, arc_representation)
+    reading = read(tree, pieces, family, arc_representation, {"memory": memory, "memory_on_compose": memory_on_compose})
     if as_json:
         typer.echo(json.dumps(reading.as_dict(), ensure_ascii=False))
     else:
@@ -123,9 +129,9 @@ def typed(text: str | None, heads: str | None, split_at: str | None) -> tuple[De
             "dtg inspect --conllu FILE --sentence 1"
         )
     numbers = heads.replace(",", " ").split()
-    if wrong := [number for number in numbers if not (number.isascii() and number.isdigit())]:
+    if wrong := [number for number in numbers if not (number.isascii() and number.isdigit() and len(number) < 10)]:
         raise InputError(
-            f"--heads has {wrong[0]!r}; whole numbers are expected, one for each word, 0 for the root word."
+            f"--heads has {wrong[0][:40]!r}; whole numbers are expected, one for each word, 0 for the root word."
         )
     pieces = pieces_of(text.split(), split_at)
     words = text.split() if pieces is None else ["".join(word) for word in pieces]
@@ -189,21 +195,32 @@ def lifted(tree: DependencyTree, choice: NonProjective) -> DependencyTree:
     return projective.tree
 
 
-def read(tree: ReadTree, pieces: list[list[str]] | None, family: str | None, arc_representation: str) -> Reading:
+def read(
+    tree: ReadTree,
+    pieces: list[list[str]] | None,
+    family: str | None,
+    arc_representation: str,
+    options: Mapping[str, Any],
+) -> Reading:
     """Ask the family. Imported here, so that a mistake above is answered at once and `--help` is quick."""
     from dtg import families
     from dtg.trees.reading import as_kind
 
     labels = tree.labels if isinstance(tree, ConstituencyTree) else None
     name = family or ("dtg" if labels is None else "tg")
-    found = families.get(name, arc_representation=cast("ArcRepresentation", arc_representation), labels=labels)
+    representation = cast("ArcRepresentation", arc_representation)
+    found = families.get(name, arc_representation=representation, labels=labels, **options)
+    if any(options.values()) and len(found.options) == 0:
+        raise InputError(f"--memory and --memory-on-compose are about hybrids (dtg-hybrid, tg-hybrid), not {name}.")
     kind = found.system.kind
     if kind is not None and kind is not DEPENDENCY and labels is None:
         raise InputError(
             f"{name} reads phrases. Give a tree in brackets with --brackets, or have dependencies projected (--project head)."
         )
     if kind is DEPENDENCY and labels is not None:
-        raise InputError(f"{name} reads dependencies, and these are phrases. Choose tg, plm, plm-mask or pushdown.")
+        raise InputError(
+            f"{name} reads dependencies, and these are phrases. Choose tg, plm, plm-mask, pushdown or tg-hybrid."
+        )
     return found.read(as_kind(tree, kind), pieces)
 
 

@@ -12,6 +12,8 @@ from dtg.cli.options import (
     DeviceOption,
     DrawOption,
     LimitOption,
+    LongOption,
+    MaxWordsOption,
     ModelOption,
     OverwriteOption,
     ParserOption,
@@ -28,6 +30,7 @@ from dtg.cli.trees import (
     ParserTrees,
     TreeSelection,
     check_draw,
+    check_kind,
     draw_parsed,
     model_sidecar,
     parser_sidecar,
@@ -38,7 +41,8 @@ from dtg.errors import InputError
 SourceArgument = Annotated[
     str,
     typer.Argument(
-        help="A sentence, a file of them (one a line; - for stdin), or .conllu.", metavar="TEXT|FILE|CONLLU"
+        help="A sentence, a file of them (one a line; - for stdin), or a treebank (.conllu, .ptb).",
+        metavar="TEXT|FILE|CONLLU",
     ),
 ]
 
@@ -46,6 +50,10 @@ SourceArgument = Annotated[
 def parse(
     source: SourceArgument,
     parser: ParserOption = None,
+    kind: Annotated[
+        Literal["dependency", "constituency"] | None,
+        typer.Option(help="Of the trees; it is the parser's, and only checked."),
+    ] = None,
     by: Annotated[
         Literal["parser", "model"],
         typer.Option(help="Trees of a parser, or the best of a language model's own search."),
@@ -68,6 +76,8 @@ def parse(
     draw: DrawOption = None,
     out: TreesOutOption = None,
     tokenized: TokenizedOption = False,
+    max_words: MaxWordsOption = 200,
+    long: LongOption = "skip",
     limit: LimitOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
@@ -75,11 +85,15 @@ def parse(
 ) -> None:
     """Parse sentences. The output is CoNLL-U, with the probability of each tree (# prob) and arc (Confidence in MISC).
 
+    A constituency parser's is brackets, a tree a line; these have no place for probabilities.
+
     dtg parse "The dog barks." --draw
 
     dtg parse corpus.txt --parser runs/parser/best --out corpus.conllu
 
     dtg parse corpus.txt --sample-trees 300 --without-replacement --out proposals.conllu
+
+    dtg parse corpus.txt --kind constituency --parser runs/phrases/best --out corpus.ptb
 
     In a list, the trees of a sentence follow each other and have the same sent_id; # tree numbers them.
     """
@@ -88,13 +102,14 @@ def parse(
     if (by == "model" and parser is not None) or (by == "parser" and model is not None):
         raise InputError("--parser is for --by parser, and --model for --by model.")
     selection = TreeSelection(nbest, sample_trees or sample, without_replacement, seed)
-    to = Destination.of_trees(out, resume=resume, overwrite=overwrite)
+    to = Destination.of_trees(out, resume=resume, overwrite=overwrite, inputs=(source, parser, model))
     check_draw(draw or [], out)
     from dtg.cli.loading import load_models, load_parser, parser_folder
     from dtg.cli.sentences import UnparsedInput
+    from dtg.tables.long_sentences import LengthLimit
 
-    given = UnparsedInput.of(source, tokenized=tokenized, limit=limit)
-    options = {**selection.settings, "tokenized": tokenized, "limit": limit}
+    given = UnparsedInput.of(source, tokenized=tokenized, limit=limit, length=LengthLimit(max_words, long))
+    options = {**selection.settings, **given.settings}
     trees: ParserTrees | ModelTrees
     if by == "model":
         trees = ModelTrees(
@@ -103,9 +118,10 @@ def parse(
         sidecar = model_sidecar(given.name, trees, options)
     else:
         trees = ParserTrees(load_parser(parser_folder(parser), device), selection)
+        check_kind(kind, trees.parser, out)
         sidecar = parser_sidecar(given.name, parser_folder(parser), options, str(trees.parser.device))
     if draw:
         draw_parsed(given.items(trees.language), trees, draw)
     else:
         write_parsed(given.items(trees.language), given.size, trees, to, sidecar)
-    given.tell_empty()
+    given.tell_left_out()

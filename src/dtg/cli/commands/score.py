@@ -98,7 +98,7 @@ def score(
         )
     if text is None and tokenized:
         raise InputError("--tokenized is about plain text; the words of --conllu FILE are split already.")
-    to = Destination.of(out, format, resume=resume, overwrite=overwrite)
+    to = Destination.of(out, format, resume=resume, overwrite=overwrite, inputs=(conllu, brackets, text, model))
     from dtg.cli.loading import load_models
     from dtg.cli.progress import show_changes
     from dtg.cli.sentences import lines_of, tell_empty
@@ -124,7 +124,7 @@ def score(
         scores.write(scores.of_trees(reading.read([treebank], report)), to, command, options, str(treebank))
         show_changes(report)
     elif text is not None:
-        lines, search = lines_of(text), Search(beam, word_beam, tokenized, accuracy)
+        lines, search = lines_of(text), Search(beam, word_beam, tokenized, accuracy=accuracy)
         scores = Scores(load_models(names, device)[0], base, limit)
         scores.write(scores.of_sentences(lines, search), to, "score --text", search.settings, lines.name)
         search.kept.end(to)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
+from dtg.cli.evaluation_options import names_in
 from dtg.cli.options import (
     AccuracyOption,
     BaseOption,
     BeamOption,
+    BoundaryOption,
+    ColumnsOption,
     DeviceOption,
     FormatOption,
     LimitOption,
@@ -25,9 +28,6 @@ from dtg.cli.options import (
     note_renamed,
 )
 from dtg.cli.tables import Destination, Search, write_table
-
-if TYPE_CHECKING:
-    from dtg.tables.items import Sentences
 
 Per = Literal["word", "whitespace"]
 ADVICE = "If it is running text, pass --paragraphs; searching sentences this long is slow."
@@ -53,6 +53,8 @@ def surprisal(
     accuracy: AccuracyOption = None,
     beam: BeamOption = None,
     word_beam: WordBeamOption = None,
+    boundary: BoundaryOption = "next",
+    columns: ColumnsOption = None,
     out: OutOption = None,
     format: FormatOption = None,
     base: BaseOption = "2",
@@ -66,7 +68,11 @@ def surprisal(
     ] = False,
     text: Annotated[bool, typer.Option("--text", hidden=True)] = False,
     draw: Annotated[
-        list[Path] | None, typer.Option(help="Draw the sentence's surprisals: .svg, .png or .pdf.", metavar="FILE")
+        list[Path] | None,
+        typer.Option(
+            help="Draw the surprisals as bars, lexical and structural part, a panel for each sentence: .svg, .png or .pdf.",
+            metavar="FILE",
+        ),
     ] = None,
     limit: LimitOption = None,
     resume: ResumeOption = False,
@@ -90,9 +96,11 @@ def surprisal(
     from dtg.cli.surprisal_table import SurprisalTable
 
     sentences = stimuli(source, literal=literal or text, column=column, paragraphs=paragraphs, tokenized=tokenized)
-    to = Destination.of(out, format, resume=resume, overwrite=overwrite)
-    check_draw(draw or [], sentences, to)
-    search = Search(beam, word_beam, tokenized, accuracy)
+    search = Search(beam, word_beam, tokenized, boundary, tuple(names_in(columns) or ()), accuracy)
+    search.options  # noqa: B018 - checked before anything slow happens
+    inputs: list[str | Path] = [*(model or []), *([] if literal or text else [source])]
+    to = Destination.of(out, format, resume=resume, overwrite=overwrite, inputs=inputs)
+    check_draw(draw or [], to)
     table = SurprisalTable(
         load_models(model, device),
         sentences,
@@ -112,13 +120,12 @@ def surprisal(
     tell_empty(sentences)
 
 
-def check_draw(paths: Sequence[Path], sentences: Sentences, to: Destination) -> None:
+def check_draw(paths: Sequence[Path], to: Destination) -> None:
     """Raise, before anything is computed, if these pictures cannot be drawn."""
     from dtg.errors import InputError
     from dtg.io.pictures import check_picture_path
-    from dtg.tables.items import OneText
 
-    if paths and not (isinstance(sentences, OneText) and to.is_for_people):
-        raise InputError("--draw is for one sentence: give it as the argument, without --out and --format.")
+    if paths and not to.is_for_people:
+        raise InputError("--draw goes with tables on the screen: leave out --out and --format.")
     for path in paths:
         check_picture_path(path)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +23,10 @@ from dtg.cli.options import (
 from dtg.cli.training import Tables, TrainingRun, changed, read_config
 
 if TYPE_CHECKING:
+    from dtg.text import Corpus
     from dtg.training import Outcome
+
+PATIENCE = 2.0  # seconds without a word
 
 
 def list_configs(wanted: bool) -> None:
@@ -57,6 +63,9 @@ def train(
     fsdp: Annotated[bool, typer.Option("--fsdp", help="Shard the weights over the processes (torchrun).")] = False,
     device: TrainingDeviceOption = "auto",
     threads: ThreadsOption = None,
+    no_verify: Annotated[
+        bool, typer.Option("--no-verify", help="Do not check the corpus against the hashes in its manifest.")
+    ] = False,
     log_with: LogWithOption = None,
     list_: Annotated[
         bool, typer.Option("--list", callback=list_configs, is_eager=True, help="List the configurations, and stop.")
@@ -74,14 +83,14 @@ def train(
     """
     tables = changed(read_config(config), set_ or [])
     run = TrainingRun(out, resume, max_minutes, precision, device, threads, fsdp, score_test, tuple(log_with or ()))
-    outcome = train_model(run, tables, data)
+    outcome = train_model(run, tables, data, verify=not no_verify)
     changes = "".join(f" --set {shlex.quote(change)}" for change in set_ or [])
     trackers = "".join(f" --log-with {name}" for name in run.log_with)
     again = f"To resume it:\ndtg train {config}{changes} --data {data} --out {out}{trackers} --resume"
     run.end(outcome, "model", "prediction", again)
 
 
-def train_model(run: TrainingRun, tables: Tables, data: Path) -> Outcome:
+def train_model(run: TrainingRun, tables: Tables, data: Path, *, verify: bool) -> Outcome:
     """Hand over to the library. Imported here, so that `--help` and mistakes in the configuration are quick."""
     from dtg.cli.training_progress import ProgressReporter
     from dtg.model import DecoderModel, ModelConfig
@@ -93,7 +102,35 @@ def train_model(run: TrainingRun, tables: Tables, data: Path) -> Outcome:
     ModelConfig.from_dict(tables["model"])
     RuntimeOptions(run.precision, run.fsdp, run.device, run.log_with)
     corpus = Corpus.open(data)
+    check: Callable[[], None] | None = None
+    if verify:  # by the first of several processes; the others wait for it
+        check = Verification(corpus).wait if os.environ.get("RANK", "0") == "0" else lambda: None
     model_config = ModelConfig.for_corpus(tables["model"], corpus)
     run.set_threads()
     model = DecoderModel.create(model_config, corpus.tokenizer, seed=config.seed)
-    return run.train(model, corpus, config, model_config.to_dict(), ProgressReporter())
+    return run.train(model, corpus, config, model_config.to_dict(), ProgressReporter(), check)
+
+
+class Verification:
+    """Checks every file of a corpus against its hash in a thread, while everything else is made ready."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.folder = corpus.folder
+        self.error: BaseException | None = None
+        self.thread = threading.Thread(target=self.run, args=(corpus,), daemon=True)
+        self.thread.start()
+
+    def run(self, corpus: Corpus) -> None:
+        try:
+            corpus.verify()
+        except BaseException as error:
+            self.error = error
+
+    def wait(self) -> None:
+        """Until it is done; raises if the corpus is damaged."""
+        self.thread.join(PATIENCE)
+        if self.thread.is_alive():
+            typer.echo(f"dtg: checking {self.folder} against its hashes (--no-verify does without) ...", err=True)
+            self.thread.join()
+        if self.error is not None:
+            raise self.error

@@ -13,7 +13,6 @@ belong to the model in the same folder.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +24,7 @@ from dtg.evaluation.contract import Metric
 from dtg.evaluation.results import RESULTS, read_content
 from dtg.evaluation.storage import SETTINGS
 from dtg.evaluation.tasks.registry import TASKS
-from dtg.io.json_files import FORMAT_VERSION, WEIGHTS
+from dtg.io.json_files import FORMAT_VERSION, WEIGHTS, parse_json
 from dtg.model.saving import model_hash
 from dtg.training.log import read_log
 
@@ -207,8 +206,8 @@ def checked(found: Found) -> Found:
 def object_in(file: Path, found: Findings) -> dict[str, Any]:
     """The JSON object of a file; an empty one for any other content. What is not JSON at all is told."""
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as error:
+        content = parse_json(file.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
         if file.name == RESULTS:
             raise InputError(f"cannot read {file}: {error}. Make it anew.") from None
         found.notes.append(f"{file} is left out: it is not JSON ({error}).")

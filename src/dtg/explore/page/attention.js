@@ -21,7 +21,7 @@ export function showAttention(found, choice, change) {
     { class: "row" },
     found.views.length > 1 ? select("View", "view", view, found.views.map((one, place) => [place, one.name])) : null,
     select("Show", "layer", layer, [["mask", "mask and positions"], ...Array.from({ length: layers }, (_, i) => [i, `weights, layer ${i + 1}`])]),
-    layer === "mask" ? null : select("Head", "head", head, [["mean", heads.length > 1 ? "mean of all" : "mean"], ...heads.map(({ head: one }) => [one, `head ${one + 1}`])]),
+    layer === "mask" ? null : select("Head", "head", head, [["mean", heads.length > 1 ? "mean of all" : heads.length ? "mean" : "none in this layer"], ...heads.map(({ head: one }) => [one, `head ${one + 1}`])]),
   );
   const said = node("p", { class: "note", id: "attention-row" }, "Each line is a row of the decoder: what it reads, the rows it may attend to, and what it predicts. Point at a cell.");
   const picture = matrix(found, found.views[view], weights, said);

@@ -15,11 +15,11 @@ import torch
 from torch import Tensor
 
 from dtg.errors import InputError
-from dtg.parser.crf.checks import check_count, check_has_tree, check_heads, check_numbers, check_scores
-from dtg.parser.crf.descent import Descent
-from dtg.parser.crf.eisner import EisnerChart, fill_chart, log_partition, marginals
+from dtg.parser.crf.checks import check_has_tree, check_heads, check_numbers, check_scores
+from dtg.parser.crf.descent import Derivations, Descent
+from dtg.parser.crf.eisner import EisnerChart, Reduce, fill_chart, log_partition, marginals
 from dtg.parser.crf.eisner_items import EisnerItems
-from dtg.parser.crf.selection import best_derivations, distinct_derivations, independent_derivations
+from dtg.parser.crf.tree_crf import FoundTrees, TreeCRF, as_double, at_least_single
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class DrawnTrees(TreeList):
     log_times: Tensor  # (batch, k) rising; infinity past `counts`
 
 
-class ProjectiveCRF:
+class ProjectiveCRF(TreeCRF[EisnerItems]):
     """The distribution that (batch, words, words + 1) arc scores define over the trees of (batch,) lengths words.
 
     `scores[b, m - 1, h]` is the score of head h for word m, both counted from 1, with head 0 for `<ROOT>`. A word as its own
@@ -114,40 +114,37 @@ class ProjectiveCRF:
         found = self.k_best(1)
         return BestTrees(found.heads[:, 0], found.scores[:, 0], found.log_probabilities[:, 0])
 
-    @torch.no_grad()
     def k_best(self, k: int) -> TreeList:
         """The k best trees, best first, all different; fewer where a sentence has fewer."""
-        check_count(k)
-        chart = fill_chart(self._exact_scores, self.lengths, torch.amax)
-        check_has_tree(chart.roots.amax(0))
-        items = EisnerItems.of(chart, self.lengths, torch.amax)
-        descent = Descent(items, k)
-        derivations, exists = best_derivations(descent, k)
-        heads = items.heads(descent, derivations)
-        scores = self._tree_scores(as_double(self.scores.detach()), heads).masked_fill(~exists, -torch.inf)
-        order = scores.sort(dim=1, descending=True, stable=True).indices
-        return self._tree_list(take_rows(heads, order), exists.gather(1, order), k)
+        return tree_list(self._find_best(k))
 
-    @torch.no_grad()
     def sample(self, k: int, generator: torch.Generator) -> TreeList:
         """k trees drawn independently, so that some may be equal."""
-        check_count(k)
-        items = EisnerItems.of(self._exact_chart, self.lengths, torch.logsumexp)
-        descent = Descent(items, k)
-        heads = items.heads(descent, independent_derivations(descent, k, generator))
-        return self._tree_list(heads, heads.new_ones(heads.shape[:2], dtype=torch.bool), k)
+        return tree_list(self._draw(k, generator))
 
-    @torch.no_grad()
     def sample_without_replacement(self, k: int, generator: torch.Generator) -> DrawnTrees:
         """k different trees, each drawn from those not yet drawn; all trees, in such an order, where there are fewer."""
-        check_count(k)
-        items = EisnerItems.of(self._exact_chart, self.lengths, torch.logsumexp)
-        descent = Descent(items, k)
-        derivations, times = distinct_derivations(descent, k, generator)
-        times, order = times.sort(dim=1)
-        drawn = self._tree_list(take_rows(items.heads(descent, derivations), order), times < torch.inf, k)
-        times = widened(times, k, torch.inf).to(self.scores.dtype)
-        return DrawnTrees(drawn.heads, drawn.scores, drawn.log_probabilities, drawn.counts, times)
+        drawn = self._draw_distinct(k, generator)
+        assert drawn.log_times is not None
+        return DrawnTrees(drawn.trees, drawn.scores, drawn.log_probabilities, drawn.counts, drawn.log_times)
+
+    def _items(self, reduce: Reduce) -> EisnerItems:
+        if reduce is torch.logsumexp:
+            return EisnerItems.of(self._exact_chart, self.lengths, reduce)
+        chart = fill_chart(self._exact_scores, self.lengths, reduce)
+        check_has_tree(reduce(chart.roots, 0))
+        return EisnerItems.of(chart, self.lengths, reduce)
+
+    def _trees(self, items: EisnerItems, descent: Descent, derivations: Derivations) -> Tensor:
+        heads = items.heads(descent, derivations)
+        is_word = torch.arange(heads.shape[2], device=heads.device) < self.lengths.view(-1, 1, 1)
+        return heads.masked_fill(~is_word, -1)
+
+    def _scores_of(self, trees: Tensor) -> Tensor:
+        return self._tree_scores(as_double(self.scores.detach()), trees)
+
+    def _log_probabilities_of(self, trees: Tensor) -> Tensor:
+        return self._tree_scores(self._exact_scores, trees) - self._exact_chart.roots.logsumexp(0).unsqueeze(1)
 
     @cached_property
     def _exact_scores(self) -> Tensor:
@@ -171,18 +168,6 @@ class ProjectiveCRF:
         shift = torch.where(shift > -torch.inf, shift, 0)
         return scores - shift, shift.sum((1, 2))
 
-    def _tree_list(self, heads: Tensor, exists: Tensor, k: int) -> TreeList:
-        """(batch, rows, words) heads, of which those that exist come first, as a list of k."""
-        scores = self._tree_scores(as_double(self.scores.detach()), heads)
-        log_p = self._tree_scores(self._exact_scores, heads) - self._exact_chart.roots.logsumexp(0).unsqueeze(1)
-        present = torch.arange(heads.shape[2], device=heads.device) < self.lengths.view(-1, 1, 1)
-        return TreeList(
-            widened(heads.masked_fill(~(present & exists.unsqueeze(2)), -1), k, -1),
-            widened(scores.masked_fill(~exists, -torch.inf), k, -torch.inf).to(self.scores.dtype),
-            widened(log_p.masked_fill(~exists, -torch.inf), k, -torch.inf).to(self.scores.dtype),
-            exists.sum(1),
-        )
-
     def _tree_scores(self, scores: Tensor, heads: Tensor) -> Tensor:
         """(batch, k) the sum of the scores of (batch, k, words) heads."""
         present = torch.arange(heads.shape[2], device=heads.device) < self.lengths.view(-1, 1, 1)
@@ -190,22 +175,5 @@ class ProjectiveCRF:
         return torch.where(present, found, 0).sum(2)
 
 
-def at_least_single(scores: Tensor) -> Tensor:
-    """Half precision is too coarse for sums over trees."""
-    return scores if scores.dtype in (torch.float32, torch.float64) else scores.float()
-
-
-def as_double(scores: Tensor) -> Tensor:
-    """Double precision where the device has it."""
-    return scores.float() if scores.device.type == "mps" else scores.double()
-
-
-def take_rows(heads: Tensor, order: Tensor) -> Tensor:
-    """(batch, rows, words) heads with their rows in the (batch, rows) order given."""
-    return heads.gather(1, order.unsqueeze(2).expand(-1, -1, heads.shape[2]))
-
-
-def widened(table: Tensor, k: int, value: float) -> Tensor:
-    """(batch, rows, ...) with rows of one value added up to k."""
-    missing = table.new_full((table.shape[0], k - table.shape[1], *table.shape[2:]), value)
-    return torch.cat([table, missing], 1)
+def tree_list(found: FoundTrees) -> TreeList:
+    return TreeList(found.trees, found.scores, found.log_probabilities, found.counts)

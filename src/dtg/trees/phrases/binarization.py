@@ -14,6 +14,7 @@ from pathlib import Path
 from dtg.errors import TreeError
 from dtg.trees.drawing import draw_phrases
 from dtg.trees.phrases.nodes import Node, check_nesting, children_of
+from dtg.trees.svg import phrase_svg
 from dtg.trees.tree import tree_error
 
 JOIN, ADDED, ESCAPE = "+", "@", "\\"
@@ -65,6 +66,13 @@ class BinaryTree:
         from dtg.trees.picture import draw_phrase_picture
 
         draw_phrase_picture(path, self.words, [("", node.first, node.last) for node in self.nodes])
+
+    def svg(self) -> str:
+        """The tree as the text of an SVG picture; notebooks show it."""
+        return phrase_svg(self.words, [("", node.first, node.last) for node in self.nodes])
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
 
 
 def check_binary(words: Sequence[str], spans: Sequence[tuple[int, int]]) -> None:

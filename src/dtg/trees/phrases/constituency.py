@@ -6,7 +6,6 @@ outer one comes first.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, overload
@@ -16,6 +15,7 @@ from dtg.trees.drawing import draw_phrases
 from dtg.trees.phrases.binarization import BinaryTree, binarized, binary_spans, check_words, debinarized
 from dtg.trees.phrases.nodes import Node, as_node, check_nodes, longest_chain, nesting_depth
 from dtg.trees.phrases.projection import PhraseLabels, heads_of, phrases_of
+from dtg.trees.svg import phrase_svg
 from dtg.trees.tree import DependencyTree, tree_error
 
 __all__ = ["BracketSource", "ConstituencyTree", "Node", "escape_word"]
@@ -149,10 +149,11 @@ class ConstituencyTree:
         draw_phrase_picture(path, self.words, self.key, self.tags)
 
     def svg(self) -> str:
-        """The picture as the text of an SVG file. Needs matplotlib (the `draw` extra)."""
-        with tempfile.TemporaryDirectory() as folder:
-            self.picture(Path(folder) / "tree.svg")
-            return (Path(folder) / "tree.svg").read_text("utf-8")
+        """The tree as the text of an SVG picture, phrases above the words; notebooks show it."""
+        return phrase_svg(self.words, self.key, self.tags)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
 
 
 def check_tags(tags: tuple[str, ...], count: int) -> None:

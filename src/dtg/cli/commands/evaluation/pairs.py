@@ -20,7 +20,15 @@ from dtg.cli.evaluation_options import (
     renamed,
     run_and_show,
 )
-from dtg.cli.options import AccuracyOption, BeamOption, ModelOption, ProposalOption, TreesOption, WordBeamOption
+from dtg.cli.options import (
+    AccuracyOption,
+    BeamOption,
+    BoundaryOption,
+    ModelOption,
+    ProposalOption,
+    TreesOption,
+    WordBeamOption,
+)
 from dtg.errors import InputError
 
 
@@ -97,6 +105,7 @@ def evaluate_pairs(
     accuracy: AccuracyOption = None,
     beam: BeamOption = None,
     word_beam: WordBeamOption = None,
+    boundary: BoundaryOption = "next",
     parser: ProposalOption = None,
     trees: TreesOption = 300,
     seed: SeedOption = 0,
@@ -114,20 +123,17 @@ def evaluate_pairs(
     Columns that are not named are kept in the table of pairs that --out writes. docs/blimp.md says how pairs are counted.
     """
     check_proposal(by, parser)
+    if boundary == "own" and region is None:
+        raise InputError(
+            "--boundary own is about the words of a --region COLUMN; log p of a sentence is the same either way."
+        )
     from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.tasks.pairs.task import Pairs
 
     columns = names_in(region)
     regions = None if columns is None else columns[0] if len(columns) == 1 else columns
-    how = {
-        "by": by,
-        "beam": beam,
-        "word_beam": word_beam,
-        "accuracy": accuracy,
-        "proposal": parser,
-        "trees": trees,
-        "device": device,
-    }
+    search = {"accuracy": accuracy, "beam": beam, "word_beam": word_beam, "boundary": boundary}
+    how = {"by": by, **search, "proposal": parser, "trees": trees, "device": device}
     task = Pairs.of(
         source, good=good, bad=bad, group=group, region=regions, limit=limit, sample=sample, seed=seed, **how
     )

@@ -19,7 +19,7 @@ from dtg.cli.evaluation_options import (
     names_in,
     run_and_show,
 )
-from dtg.cli.options import AccuracyOption, BeamOption, ModelOption, WordBeamOption
+from dtg.cli.options import AccuracyOption, BeamOption, BoundaryOption, ModelOption, WordBeamOption
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
 from dtg.tables.columns import Base
@@ -35,6 +35,7 @@ def evaluate_sg(
     accuracy: AccuracyOption = None,
     beam: BeamOption = None,
     word_beam: WordBeamOption = None,
+    boundary: BoundaryOption = "next",
     rule: Annotated[
         Literal["first", "all"],
         typer.Option(help="When an item is right, in the picture and the comparison; tables have both."),
@@ -83,6 +84,7 @@ def evaluate_sg(
         "beam": beam,
         "word_beam": word_beam,
         "accuracy": accuracy,
+        "boundary": boundary,
     }
     task = SyntaxGym.of(source, suites=chosen, surprisals=surprisals, base=unit, **options)
     evaluated = None if surprisals is not None else EvaluatedModel.of(model, device, name)

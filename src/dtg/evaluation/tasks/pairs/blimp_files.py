@@ -22,6 +22,7 @@ from typing import Any
 from dtg.errors import InputError
 from dtg.evaluation.tasks.pairs.paradigms import ALL_PARADIGMS, FIELD_OF_LABEL, PHENOMENON_OF_TERM
 from dtg.evaluation.tasks.selection import check_amount, draw
+from dtg.io.json_files import parse_json
 
 ADVICE = "Fix the line, or get the file again from https://github.com/alexwarstadt/blimp."
 SHOWN = 60  # characters of a value in an error
@@ -222,14 +223,14 @@ def decode(line: bytes) -> Mapping[str, Any]:
     if not written:
         raise ValueError("a JSON object is expected, but the line is empty.")
     try:
-        content = json.loads(written)
+        content = parse_json(written)
     except json.JSONDecodeError as error:
         raise ValueError(
             f"a JSON object is expected, but at character {error.pos + 1} this goes wrong: {error.msg}. "
             f"The line begins {shortened(written)}."
         ) from None
-    except RecursionError:
-        raise ValueError("a JSON object is expected, but brackets are nested too deep in it.") from None
+    except ValueError as error:
+        raise ValueError(f"a JSON object is expected, but {error}.") from None
     if not isinstance(content, dict):
         raise ValueError(f"a JSON object is expected, but this is {shortened(content)}.")
     return content

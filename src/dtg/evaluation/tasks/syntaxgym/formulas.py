@@ -39,6 +39,7 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 CLOSING = {"(": ")", "[": "]"}
+MOST_DIGITS = 9  # of the number of a region
 DEEPEST = 50  # brackets within brackets: a formula must not exhaust Python's own stack
 TERM = "a region such as (6;%condition%), a number or an opening bracket"
 
@@ -270,4 +271,8 @@ def region_of(token: FormulaToken) -> Region:
     found = TOKEN.fullmatch(token.text)
     assert found is not None
     which = found["number_or_star"]
+    if len(which) > MOST_DIGITS:
+        raise InputError(
+            f"character {token.position + 1} of the formula: a region with a number of {len(which):,} digits."
+        )
     return Region(None if which == "*" else int(which), found["condition"], token.position + 1)

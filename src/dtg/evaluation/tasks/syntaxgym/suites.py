@@ -22,6 +22,7 @@ from typing import Any, Literal, TypeVar
 
 from dtg.errors import InputError
 from dtg.evaluation.tasks.syntaxgym.formulas import Truth, parse_formula, regions_of
+from dtg.io.json_files import parse_json
 
 Kind = TypeVar("Kind", str, int, list[Any], dict[str, Any])
 KINDS: Mapping[type, str] = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
@@ -138,12 +139,12 @@ def read_suites(path: Path) -> tuple[Suite, ...]:
 def read_suite(path: Path) -> Suite:
     """The suite of one file."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        content = parse_json(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}.") from None
     except UnicodeDecodeError as error:
         raise InputError(f"cannot read {path}: byte {error.start + 1} of the file is not UTF-8.") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"cannot read {path}: it is not JSON ({error}).") from None
     try:
         return suite_of(content)
