@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from dtg.evaluation.figures import NUMBER_SIZE, WIDTH, literal
+from dtg.evaluation.figures import NUMBER_SIZE, WIDTH
 from dtg.io.pictures import INK, NAME_SIZE, STYLES, check_models, picture, plain, wrapped
 
 
@@ -47,7 +47,7 @@ class EffectPlot:
                         continue
                     y = row * pitch + offset
                     axes.plot([point.low, point.high], [y, y], color=style.color, linewidth=1.5, zorder=3)
-                    shown = literal(name) if row == first_place(points) else None
+                    shown = name if row == first_place(points) else None
                     axes.plot([point.value], [y], style.marker, color=style.color, markersize=5, zorder=4, label=shown)
                     axes.annotate(
                         f"{point.value:.1f}",
@@ -58,7 +58,7 @@ class EffectPlot:
                         fontsize=NUMBER_SIZE,
                     )
             axes.set_ylim((len(self.groups) - 0.5) * pitch, -0.5 * pitch)
-            names = [wrapped(literal(group), 34) for group in self.groups]
+            names = [wrapped(group, 34) for group in self.groups]
             axes.set_yticks([row * pitch for row in range(len(self.groups))], names)
             axes.margins(x=0.12)
             axes.set_xlabel(self.what, fontsize=NAME_SIZE)
@@ -103,7 +103,7 @@ class LinePlot:
                     linewidth=1.3,
                     markersize=4,
                     elinewidth=0.9,
-                    label=literal(name),
+                    label=name,
                     zorder=3,
                 )
             axes.set_xscale("log")

@@ -131,8 +131,8 @@ def test_two_models_are_compared_word_by_word(tmp_path: Path) -> None:
     assert from_folder.content["against"]["gains"] == compared
     other = write(tmp_path / "fewer.csv", rows[:-9])
     with pytest.raises(InputError, match="not those of"):
-        task = {"surprisals": as_surprisals(tmp_path / "f.csv", rows[:-9]), "against": tmp_path / "bad"}
-        dtg.evaluate(None, "reading", other, progress=False, **task)
+        fewer = as_surprisals(tmp_path / "f.csv", rows[:-9])
+        dtg.evaluate(None, "reading", other, progress=False, surprisals=fewer, against=tmp_path / "bad")
 
 
 def test_held_out_likelihood_by_hand() -> None:
@@ -193,12 +193,14 @@ def test_gains_and_folds() -> None:
     found = gain(differences, np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]))
     assert (found.value, found.folds, found.of_folds, found.words) == (1.0, 1, 2, 4)
     assert found.low <= found.value <= found.high
-    assert folds_of(["b", "b", "a", "c"]) == [0, 0, 1, 2]
-    assert len(set(folds_of([str(number) for number in range(73)]))) == 10
-    assert folds_of([str(number) for number in range(20)])[:4] == [0, 0, 1, 1]
+    every = [str(number) for number in range(73)]
+    assert folds_of(["b", "b", "a", "c"], every[:4]) == [0, 0, 1, 2]
+    assert len(set(folds_of(every, every))) == 10
+    assert folds_of(every[:20], every[:20])[:4] == [0, 0, 1, 1]
+    assert folds_of(["one"] * 4, ["1", "1", "2", "3"]) == [0, 0, 1, 2]  # a single story: by sentences
 
 
-def named(**columns: str) -> dict[Any, str | None]:
+def named(**columns: str) -> dict[Any, Any]:
     return dict(columns)
 
 
@@ -251,7 +253,7 @@ def test_times_of_single_participants(tmp_path: Path) -> None:
     assert one.readings == 3 and one.time == pytest.approx(sum(times) / 3)
     assert one.log_time == pytest.approx(sum(map(math.log, times)) / 3)
     assert "3 participants" in found.notes[0] and "2 readings shorter than 100" in found.notes[1]
-    with pytest.raises(InputError, match=r"none of its columns is called gmean_rt or time.*It has: Subj, Passage"):
+    with pytest.raises(InputError, match=r"none of its columns is called gmean_rt, time.*It has: Subj, Passage"):
         read_times(path, named(word="Form"))
     with pytest.raises(InputError, match=r"no column 'Word'. It has"):
         read_times(path, named(word="Word"))
@@ -377,7 +379,8 @@ def test_surprisals_of_another_tool(tmp_path: Path) -> None:
         read_surprisals(write(tmp_path / "long.csv", [*rows, {"token": "more", "logprob": -1}]), words)
     with pytest.raises(InputError, match=r"not the words that were read. They differ first at token 3"):
         read_surprisals(
-            write(tmp_path / "other.csv", [{**row, "token": row["token"].replace("dog", "cat")} for row in rows]), words
+            write(tmp_path / "other.csv", [{**row, "token": str(row["token"]).replace("dog", "cat")} for row in rows]),
+            words,
         )
     with pytest.raises(InputError, match="bits or nats"):
         read_surprisals(write(tmp_path / "unit.csv", [{"word": word, "surprisal": 1} for word in words]), words)
@@ -413,7 +416,7 @@ def test_a_model_reads_the_words(tmp_path: Path, small_model: LanguageModel) -> 
     found = dtg.evaluate(
         small_model, "reading", data, beam=4, columns=["reductions"], out=tmp_path / "out", progress=False
     )
-    texts = {}
+    texts: dict[tuple[int, int], list[str]] = {}
     for row in rows:
         texts.setdefault((row["story"], row["sentence"]), []).append(row["word"])
     expected = [
@@ -437,6 +440,11 @@ def test_a_model_reads_the_words(tmp_path: Path, small_model: LanguageModel) -> 
 def test_too_few_words_are_said(tmp_path: Path) -> None:
     rows = made_up(stories=2, sentences=1)
     data, table = write(tmp_path / "times.csv", rows), as_surprisals(tmp_path / "other.csv", rows)
+    with pytest.raises(InputError, match="18 words with a time; at least 50"):
+        dtg.evaluate(None, "reading", data, surprisals=table, progress=False)
+    rows = made_up(stories=1, sentences=6)
+    gaps = [{**row, "surprisal": row["surprisal"] if place % 4 else ""} for place, row in enumerate(rows)]
+    data, table = write(tmp_path / "gaps.csv", rows), as_surprisals(tmp_path / "holes.csv", gaps)
     with pytest.raises(InputError, match="at least 50 words in 2 folds"):
         dtg.evaluate(None, "reading", data, surprisals=table, progress=False)
 

@@ -24,7 +24,7 @@ from dtg.cli.options import (
     ModelsOption,
     WordBeamOption,
 )
-from dtg.errors import InputError
+from dtg.errors import ColumnError, InputError
 from dtg.tables.columns import Base
 
 if TYPE_CHECKING:
@@ -100,7 +100,12 @@ def evaluate_reading(
     options |= {"shortest": shortest, "longest": longest, "frequencies": frequencies}
     options |= {"accuracy": accuracy, "beam": beam}
     options |= {"word_beam": word_beam, "boundary": boundary, "columns": names_in(columns) or ()}
-    task = ReadingTask.of(source, **options)
+    try:
+        task = ReadingTask.of(source, **options)
+    except ColumnError as error:
+        raise InputError(
+            f"{error}\nFor example: --{error.role} COLUMN. dtg evaluate reading --help has all of them."
+        ) from None
     imported = [one for path in surprisals or [] for one in task.import_all(path, base)]
     missing = frozenset(place for one in imported for place in without_values(one.columns["surprisal"]))
     sources: list[Path | ImportedSurprisals | None] = [*(model or []), *imported]

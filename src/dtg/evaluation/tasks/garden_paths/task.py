@@ -241,6 +241,7 @@ class GardenPaths(Task):
         return {
             "title": f"{pluralize(len(self.pairs), 'item')} ({counts}); surprisals {by}.",
             "notes": notes,
+            "items": len(self.pairs),
             "beams": list(self.beams),
             "effects": found,
             "against": None,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from dtg.errors import InputError
+from dtg.errors import ColumnError, InputError
 from dtg.io.messages import pluralize
 from dtg.tables.formats import number_in, read_rows
 
@@ -27,6 +27,7 @@ KNOWN: Mapping[Role, tuple[str, ...]] = {
     "position": ("position", "word_index", "word_id", "word_number", "wordnum", "word_pos", "zone", "index", "region"),
     "participant": ("participant", "subject", "subj", "participant_id", "subject_id", "worker_id", "reader", "who"),
 }
+REQUIRED: Mapping[Role, str] = {"word": "the words", "time": "the reading times"}
 SENTENCE_END = re.compile(r"[.?!…][\"'”’)\]]*$")
 SHORTEST, LONGEST = 100.0, 3000.0  # ms: times of single readings outside are left out
 
@@ -151,11 +152,12 @@ def find_columns(path: Path, there: Sequence[str], named: Mapping[Role, str | No
             }
             candidates = [simple[simplified(name)] for name in known if simplified(name) in simple]
             found[role] = tuple([name for name in candidates if name not in taken][:1])
-    for role in ("word", "time"):
+    for role, what in REQUIRED.items():
         if not found[role]:
-            raise InputError(
-                f"{path}: none of its columns is called {' or '.join(KNOWN[role][:4])}. It has: {', '.join(there)}. "
-                f"Say which one has the {'words' if role == 'word' else 'reading times'}."
+            raise ColumnError(
+                f"{path}: none of its columns is called {', '.join(KNOWN[role])}. It has: {', '.join(there)}. "
+                f"Say which one has {what}.",
+                role,
             )
     if found["time"] and len(found["time"]) > 1:
         raise InputError("one column of times is expected.")

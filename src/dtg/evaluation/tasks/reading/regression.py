@@ -92,8 +92,10 @@ def sign_flip(values: Floats, seed: int = 0, permutations: int = PERMUTATIONS) -
     return (reached + 1) / (permutations + 1)
 
 
-def folds_of(stories: Sequence[str], most: int = 10) -> list[int]:
-    """A fold for each word: its story; where there are more stories than `most`, several that follow each other."""
+def folds_of(stories: Sequence[str], sentences: Sequence[str], most: int = 10) -> list[int]:
+    """A fold for each word: its story, or its sentence if there is but one story; of more than `most`, some together."""
+    if len(set(stories)) == 1:
+        stories = sentences
     order = {story: number for number, story in enumerate(dict.fromkeys(stories))}
     count = len(order)
     return [order[story] if count <= most else order[story] * most // count for story in stories]

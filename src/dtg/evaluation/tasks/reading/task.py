@@ -21,7 +21,7 @@ from dtg.evaluation.effects import EffectPlot
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.rendering import Block, pluralize
 from dtg.evaluation.tasks.reading import pages
-from dtg.evaluation.tasks.reading.analysis import ALL, BY_SURPRISAL, Analysis, compare
+from dtg.evaluation.tasks.reading.analysis import ALL, BY_SURPRISAL, FEW_WORDS, Analysis, compare
 from dtg.evaluation.tasks.reading.data import ReadingTimes, read_times
 from dtg.evaluation.tasks.reading.frequencies import FrequencyList, bundled_frequencies, read_frequencies
 from dtg.evaluation.tasks.reading.imported import ImportedSurprisals, read_surprisals
@@ -120,6 +120,11 @@ class ReadingTask(Task):
         if shortest is not None or longest is not None:
             limits = (100.0 if shortest is None else shortest, 3000.0 if longest is None else longest)
         times = read_times(Path(source), named, limits)
+        timed = sum(one.time is not None for one in times.words)
+        if timed < FEW_WORDS:
+            raise InputError(
+                f"{source} has {timed} words with a time; at least {FEW_WORDS} are needed to fit anything."
+            )
         used = bundled_frequencies() if frequencies is None else read_frequencies(frequencies)
         task = cls(Path(source), times, Probability.of(**how), used, not raw, without_ends, frozenset(excluded))
         if surprisals is None:
@@ -225,7 +230,7 @@ class ReadingTask(Task):
         """Every word with all that is known of it, but for likelihoods."""
         words = self.times.words
         controls = controls_of(words, self.frequencies)
-        folds = folds_of([one.story or f"{one.sentence}" for one in words])
+        folds = folds_of([one.story for one in words], [one.sentence for one in words])
         names = list(dict.fromkeys(name for row in rows for name in row["columns"]))
         values: dict[str, list[Any]] = {name: [None] * len(words) for name in names}
         for row in rows:
