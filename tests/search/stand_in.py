@@ -52,6 +52,7 @@ class StandIn:
         self.name, self.device, self.has_trees, self.language = family, "cpu", family != "txl-tokens", "en"
         self.ahead, self.sentences, self.kill = ahead, sentences, kill
         self.most_waiting = 0
+        self.tokenizer = None
 
     def surprisal_stream(
         self,

@@ -171,6 +171,8 @@ class Search:
         """The columns asked for, as a model has them."""
         from dtg.search.measures.names import changed_names, column_names
 
+        if not self.columns:
+            return ()
         columns = column_names(self.options.columns, model.family.views, model.decoder_model.groups[-1])
         return changed_names(columns)
 
