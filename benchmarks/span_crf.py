@@ -1,7 +1,7 @@
 """Phrase-structure trees from span scores: milliseconds for sums, lists and samples: `python -m benchmarks.span_crf`.
 
-Scores are random, with more for the constituents of one random tree, as a parser that is fairly sure of itself gives them. The twin
-is the grammar written cell by cell (`tests/parser/span_trees.py`).
+Scores are random, with more for the constituents of one random tree, as a parser that is fairly sure of itself gives them. The
+twin is the grammar written cell by cell (`tests/parser/span_trees.py`).
 """
 
 from __future__ import annotations

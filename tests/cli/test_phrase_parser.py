@@ -12,11 +12,14 @@ import pytest
 import dtg as library
 from dtg.cli.app import app
 from dtg.errors import InputError
+from dtg.evaluation.report.gathering import Findings, look_at
 from dtg.evaluation.tasks.phrase_parsing import PhraseParsing
+from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel, ModelConfig
 from dtg.parser import SpanParser
+from dtg.proposals.projected import ProjectedProposal
 from dtg.text import Corpus
-from dtg.trees import ConstituencyTree, read_brackets, write_brackets, write_conllu
+from dtg.trees import ConstituencyTree, read_brackets, read_conllu, write_brackets, write_conllu
 from tests.cli.running import dtg
 from tests.parser.parsers import SPAN_SIZES, TABLE, phrase_corpus, small_parser, small_span_parser, some_trees
 from tests.scoring.test_marginal import tokenizer
@@ -90,6 +93,9 @@ def test_a_parser_is_evaluated(made: Path, tmp_path: Path, capsys: pytest.Captur
     shown = capsys.readouterr().out
     assert "unlabelled F1" in shown and "best of 3" in shown and "as EVALB counts them" in shown
     content = json.loads((tmp_path / "one" / "results.json").read_text())
+    findings = Findings()
+    look_at(tmp_path / "one" / "results.json", 0, findings)
+    assert not findings.results and "the report has no table of brackets" in findings.notes[0]
     parser = library.load_parser(made / "phrases")
     task = PhraseParsing.of(files, nbest=3)
     rows = [row for items in task.items() for row in task.measure(parser, items)]
@@ -198,6 +204,34 @@ def test_a_parser_proposes_to_a_model_of_phrases(
         assert one["proposal"]["f1"] == alone.content["all"]["f1"]
     again = library.evaluate(made / family, "rerank", made / "dev.mrg", proposal=parser, trees=20, progress=False)
     assert again.content["all"] == one
+
+
+def test_projected_dependencies_are_measured_as_dependencies(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = ModelConfig(
+        family="tg", vocabulary=tokenizer().size, layers=1, width=8, attention_heads=4, head_width=2, feedforward=10,
+        labels=tuple(map(str, range(6))),
+    )  # fmt: skip
+    model = LanguageModel(DecoderModel.create(config, tokenizer(), seed=0))
+    gold, parser = list(read_conllu(made / "dev.conllu")), library.load_parser(made / "parser")
+    found = library.evaluate(
+        model, "rerank", made / "dev.conllu", proposal=made / "parser", project="head", trees=20, progress=False
+    )
+    chosen = [model.rerank(tree.words, ProjectedProposal(parser, "head"), 20).trees[0].tree for tree in gold]
+    pairs = [
+        pair for a, b in zip(gold, chosen, strict=True) for pair in zip(a.heads, b.to_dependencies().heads, strict=True)
+    ]
+    assert found.content["all"]["reranked"]["uas"] == round(100 * sum(a == b for a, b in pairs) / len(pairs), 2)
+    alone = library.evaluate(parser, "parser", made / "dev.conllu", progress=False)
+    assert found.content["all"]["proposal"]["uas"] == alone.content["all"]["uas"]
+    dependencies = ["evaluate", "rerank", made / "dev.conllu", "--parser", made / "parser"]
+    with pytest.raises(InputError, match="do not say which dependencies they are"):
+        run(*dependencies, "--project", "upos", "--model", made / "tg")
+    with pytest.raises(InputError, match="is a model of constituency trees, and here it is given dependency trees"):
+        run(*dependencies, "--model", made / "tg")
+    with pytest.raises(InputError, match="is a model of binary trees"):
+        run(*dependencies, "--project", "head", "--model", made / "pushdown")
+    with pytest.raises(InputError, match="trees in brackets are phrases already"):
+        run("evaluate", "rerank", made / "dev.mrg", "--project", "head", "--model", made / "tg")
 
 
 def test_what_does_not_fit_is_named(made: Path) -> None:

@@ -10,7 +10,7 @@ import inspect
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -144,7 +144,8 @@ def run(
                 return None
         content, tables = task.summarize(rows, called), task.tables(rows)
         given |= {"data": task.data, "name": called, **task.given()}
-        found = Results(type(task), called, content, settings, given, tables, out, tuple(task.remarks()))
+        remarks, texts = tuple(task.remarks()), task.texts(rows)
+        found = Results(type(task), called, content, settings, given, tables, out, remarks, texts)
         if other is not None:
             found = replace(found, content=found.compare(other).content)
         return found if out is None else replace(found, is_drawn=found.write(out))
@@ -154,7 +155,8 @@ def run(
 def results_folder(out: Path | None, processes: Processes) -> Iterator[Path]:
     """The folder named, which no other run can write to meanwhile; or one that is removed afterwards."""
     if out is not None:
-        with locked_folder(out) if processes.is_main else nullcontext():
+        with ExitStack() as held:
+            lock_for_all(out, processes, held)
             yield out
         return
     remove_abandoned()
@@ -162,6 +164,18 @@ def results_folder(out: Path | None, processes: Processes) -> Iterator[Path]:
         folder = Path(name)
         with Lock.acquire(folder / TEMPORARY, folder):
             yield folder / "results"
+
+
+def lock_for_all(out: Path, processes: Processes, held: ExitStack) -> None:
+    """Let the first process lock the folder. Where it cannot, it says why, and the others end too."""
+    error: FileError | None = None
+    if processes.is_main:
+        try:
+            held.enter_context(locked_folder(out))
+        except FileError as problem:
+            error = problem
+    if processes.any(error is not None):
+        raise error or InputError("the first process of the evaluation cannot begin; it says why.")
 
 
 def remove_abandoned() -> None:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol, Self
 import torch
 from torch import nn
 
-from dtg.errors import ConfigError, InputError
+from dtg.errors import ConfigError, InputError, NotFiniteError
 from dtg.io.devices import checked_device
 from dtg.io.settings import check_value
 from dtg.io.weights import check_fits_memory, load_network
@@ -318,6 +318,8 @@ class Parser(nn.Module, ABC):
             for indices in length_batches(window, k):
                 distribution = self.distribution([window[index] for index in indices])
                 trees = find(distribution)
+                if any(several and math.isnan(several[0].log_probability) for several in trees):
+                    raise NotFiniteError("the log-probability of a tree")
                 found.update(zip(indices, distribution.annotate(trees) if annotate else trees, strict=True))
             for index in range(len(window)):
                 yield found.pop(index)

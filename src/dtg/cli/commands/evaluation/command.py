@@ -8,8 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from dtg.cli.commands.evaluation.garden_paths import evaluate_garden_paths
 from dtg.cli.commands.evaluation.pairs import evaluate_blimp, evaluate_pairs
 from dtg.cli.commands.evaluation.ppl import evaluate_ppl
+from dtg.cli.commands.evaluation.reading import evaluate_reading
 from dtg.cli.commands.evaluation.rerank import evaluate_rerank
 from dtg.cli.commands.evaluation.sg import evaluate_sg
 from dtg.cli.evaluation_options import (
@@ -117,3 +119,9 @@ evaluate.command("blimp", short_help="How often a model prefers the acceptable s
 )
 evaluate.command("pairs", short_help="The same for minimal pairs of one's own, in a table.")(evaluate_pairs)
 evaluate.command("sg", short_help="SyntaxGym: whether a model is surprised where it should be.")(evaluate_sg)
+evaluate.command("reading", short_help="Reading times: what surprisal and other columns explain of them.")(
+    evaluate_reading
+)
+evaluate.command("garden-paths", short_help="Garden paths: effects at the word that disambiguates, by beam.")(
+    evaluate_garden_paths
+)

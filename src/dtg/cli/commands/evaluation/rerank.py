@@ -21,6 +21,7 @@ from dtg.cli.options import (
     FunctionsOption,
     JsonOption,
     ModelOption,
+    ProjectOption,
     ProposalOption,
     RootsOption,
     SkipInvalidOption,
@@ -31,6 +32,7 @@ from dtg.cli.options import (
     WeightOption,
 )
 from dtg.cli.reading import ReadingOptions
+from dtg.errors import InputError
 from dtg.trees import BracketReading
 
 
@@ -41,6 +43,7 @@ def evaluate_rerank(
     ],
     model: ModelOption = None,
     parser: ProposalOption = None,
+    project: ProjectOption = None,
     trees: TreesOption = 300,
     weight: WeightOption = 0.0,
     limit: LimitOption = None,
@@ -61,6 +64,8 @@ def evaluate_rerank(
     """Draw trees for the words of a treebank, choose by language model, and compare heads with the treebank's.
 
     dtg evaluate rerank en_ewt-ud-test.conllu --model runs/dtg/best --parser runs/parser/best --out results/rerank
+
+    dtg evaluate rerank en_ewt-ud-test.conllu --project head --model runs/tg-projected/best --parser runs/parser/best
 
     dtg evaluate rerank wsj-test.mrg --model runs/tg/best --parser runs/phrases/best
 
@@ -90,7 +95,9 @@ def evaluate_rerank(
     }
     task: RerankedTrees | RerankedPhrases
     if isinstance(reading, BracketReading):
+        if project is not None:
+            raise InputError("--project turns dependencies into phrases, and trees in brackets are phrases already.")
         task = RerankedPhrases.of(gold, **some, reading=reading)
     else:
-        task = RerankedTrees.of(gold, **some, roots=roots, skip_invalid=skip_invalid)
+        task = RerankedTrees.of(gold, **some, roots=roots, skip_invalid=skip_invalid, project=project)
     run_and_show(task, EvaluatedModel.of(model, device, name), out=out, against=against, as_json=as_json)
