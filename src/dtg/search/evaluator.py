@@ -95,7 +95,7 @@ class Evaluator:
             hidden, model.decoder.embedding.weight, self._allowed(features), model.starts_word, endings=endings
         )
         may = legal(self.system, FeatureTable(self.system.lane_states.feature_names, features, words_left))
-        found = checked(found.to(finest(found.device)))
+        found = found.to(finest(found.device))
         if isinstance(lanes.states, AttachLanes):
             attached = torch.full_like(found[:, :1], -torch.inf).repeat(1, may.shape[1] - found.shape[1])
             pending = lanes.states.pending[:, 0].nonzero()[:, 0]
@@ -103,7 +103,7 @@ class Evaluator:
                 found[pending] = -torch.inf  # a token that waits is attached before anything else
                 attached[pending] = self.attachments(lanes, cache, hidden, pending)
             found = torch.cat([found, attached], dim=1)
-        return found, may
+        return checked(found), may
 
     def attachments(self, lanes: Lanes, cache: KVCache, hidden: Tensor, which: Tensor) -> Tensor:
         """(lanes, limit + 1) log-probabilities of attaching the tokens that wait in these lanes."""
