@@ -38,9 +38,11 @@ def main(data: Path, out: Path) -> None:
     kept = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:KEPT]
     about = "; ".join(f"{name} {count:,}" for name, count in totals.items())
     lines = [
-        f"# Frequencies of the {len(kept):,} most frequent of {len(counts):,} English words, lower-cased, among {counts.total():,} words ({about}).",
-        "# UD English EWT, train (CC BY-SA 4.0, universaldependencies.org); novels of Project Gutenberg by authors who died before",
-        "# 1956 (public domain); OpenStax textbooks (CC BY 3.0, openstax.org). Licence of this list: CC BY-SA 4.0.",
+        f"# Frequencies of the {len(kept):,} most frequent of {len(counts):,} English words, lower-cased, among",
+        f"# {counts.total():,} words ({about}).",
+        "# UD English EWT, train (CC BY-SA 4.0, universaldependencies.org); novels of Project Gutenberg by authors who",
+        "# died before 1956 (public domain); OpenStax textbooks (CC BY 3.0, openstax.org).",
+        "# Licence of this list: CC BY-SA 4.0.",
         "word\tcount",
         *(f"{word}\t{count}" for word, count in kept),
     ]

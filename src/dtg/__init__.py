@@ -13,7 +13,7 @@ from dtg.errors import DtgError
 if TYPE_CHECKING:
     from dtg.evaluation import evaluate
     from dtg.language_model import LanguageModel
-    from dtg.parser import BiaffineParser
+    from dtg.parser import Parser
     from dtg.scorer import Scorer
     from dtg.scoring.marginal import Marginal
     from dtg.scoring.surprisal import SentenceSurprisal
@@ -89,7 +89,7 @@ def load(path: str | Path = pretrained.MODEL, device: str = "cpu", *, verify: bo
     return LanguageModel.load(path, device, verify=verify)
 
 
-def load_parser(path: str | Path = pretrained.PARSER, device: str = "cpu", *, verify: bool = True) -> BiaffineParser:
+def load_parser(path: str | Path = pretrained.PARSER, device: str = "cpu", *, verify: bool = True) -> Parser:
     """Load a parser.
 
     Args:
@@ -98,11 +98,11 @@ def load_parser(path: str | Path = pretrained.PARSER, device: str = "cpu", *, ve
         verify: check the files against the hashes that they were saved with; False loads them as they are.
 
     Returns:
-        A parser with `parse`, `k_best`, `sample` and `propose`.
+        A `BiaffineParser` of dependencies or a `SpanParser` of phrases, with `parse`, `k_best`, `sample` and `propose`.
     """
-    from dtg.parser import BiaffineParser
+    from dtg.parser import load_parser
 
-    return BiaffineParser.load(pretrained.find(path), device, verify=verify)
+    return load_parser(pretrained.find(path), device, verify=verify)
 
 
 def __getattr__(name: str) -> Any:

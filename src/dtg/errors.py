@@ -19,6 +19,7 @@
     │   ├── FileError            a file that is missing, or cannot be read or written
     │   │   ├── DamagedFileError a file whose content is cut short, was altered or is not in its format
     │   │   └── LockedError      a file or folder that another process is writing
+    │   ├── ColumnError          a table without a column that is needed
     │   └── ResumeError          settings or input that differ from those of the run to be resumed
     └── MissingExtraError        an optional dependency that is not installed
 
@@ -115,6 +116,14 @@ class DamagedFileError(FileError):
 
 class LockedError(FileError):
     """A file or folder is being written by another process, which has locked it."""
+
+
+class ColumnError(InputError):
+    """A table has no column that is known to play a role; `role` says which."""
+
+    def __init__(self, message: str, role: str) -> None:
+        self.role = role
+        super().__init__(message)
 
 
 class ResumeError(InputError):

@@ -15,7 +15,7 @@ from dtg.cli.tables import Destination
 from dtg.cli.trees import ParserTrees, TreeSelection, parser_sidecar, write_parsed
 from dtg.errors import InputError
 from dtg.parser import BiaffineParser, ParserConfig
-from dtg.parser.config import default_tables
+from dtg.parser.config import Kind, default_tables
 from dtg.tables.files import Existing
 from dtg.tables.items import Item, Lines
 from dtg.tables.unparsed import UnparsedSentence, read_lines
@@ -138,10 +138,18 @@ def test_options_that_do_not_fit(tmp_path: Path) -> None:
     assert is_treebank("a.conllu.gz") and not is_treebank("I like a.conllu") and not is_treebank("a.txt")
 
 
-@pytest.mark.parametrize(("name", "encoder"), [("parser", None), ("parser-pretrained", "some/encoder")])
-def test_the_configurations_that_come_with_dtg_are_the_defaults(name: str, encoder: str | None) -> None:
+@pytest.mark.parametrize(
+    ("name", "encoder", "kind"),
+    [
+        ("parser", None, "dependency"),
+        ("parser-pretrained", "some/encoder", "dependency"),
+        ("constituency", None, "constituency"),
+        ("constituency-pretrained", "some/encoder", "constituency"),
+    ],
+)
+def test_the_configurations_that_come_with_dtg_are_the_defaults(name: str, encoder: str | None, kind: Kind) -> None:
     path = Path(__file__).parents[2] / "src" / "dtg" / "configs" / f"{name}.toml"
-    tables, defaults = tomllib.loads(path.read_text()), default_tables(encoder)
+    tables, defaults = tomllib.loads(path.read_text()), default_tables(encoder, kind)
     assert ParserConfig.from_dict(tables["model"]) == ParserConfig.from_dict(defaults["model"])
     assert TrainingConfig.from_dict(tables["training"]) == TrainingConfig.from_dict(defaults["training"])
 

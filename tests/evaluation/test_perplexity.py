@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from dtg.errors import InputError
-from dtg.evaluation.models import NamedProposal
 from dtg.evaluation.probability import By, Probability
 from dtg.evaluation.rendering import as_markdown
 from dtg.evaluation.tasks.perplexity import MeasuredSentence as GivenSentence
@@ -19,6 +18,7 @@ from dtg.evaluation.tasks.perplexity_scores import CONVENTIONS, perplexity_table
 from dtg.evaluation.tasks.selection import choose as choose_items
 from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel
+from dtg.named_proposal import NamedProposal
 from dtg.scoring import tree_scores
 from dtg.scoring.proposal import Draws
 from dtg.scoring.reranking import sentence_generator

@@ -10,9 +10,9 @@ import pytest
 
 from dtg.errors import InputError
 from dtg.evaluation.intervals import mean_interval, ratio_interval
-from dtg.evaluation.models import NamedProposal
 from dtg.evaluation.results import Results
 from dtg.evaluation.tasks.reranking import RerankedTrees, count_right, crossing, measures_table, own_tree, summarize
+from dtg.named_proposal import NamedProposal
 from dtg.scoring.reranking import RankedTree, Reranking
 from dtg.tables.formats import read_rows
 from dtg.trees import DependencyTree, read_conllu

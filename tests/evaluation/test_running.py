@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from dtg.evaluation.models import NamedProposal
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.tasks.pairs import task as pairs_task
 from dtg.evaluation.tasks.pairs.blimp import Blimp
@@ -17,6 +16,7 @@ from dtg.evaluation.tasks.syntaxgym import suite_sentences
 from dtg.evaluation.tasks.syntaxgym import task as syntaxgym_task
 from dtg.evaluation.tasks.syntaxgym.task import SyntaxGym
 from dtg.language_model import LanguageModel
+from dtg.named_proposal import NamedProposal
 from dtg.scoring.reranking import sentence_generator
 from dtg.text.sentence import Sentence
 from tests.evaluation.pairs.making import record, write

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import socket
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from typing import Any
 import pytest
 
 from dtg.errors import InputError
+from dtg.evaluation.run import results_folder
 from dtg.evaluation.storage import Processes, Progress, Store, compute_stored, joined
+from dtg.io.locks import Lock
 
 GROUPS = [list(range(first, first + 3)) for first in range(0, 30, 3)]
 SETTINGS = {"model": "abc", "beam": 7, "sets": (1, 2)}
@@ -122,6 +125,46 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
         compute_stored(GROUPS, squares, store, Processes(), Progress())
     part.write_text("\n".join([*lines[:3], *lines[4:]]) + "\n")
     assert compute_stored(GROUPS, squares, store, Processes(), Progress()) == ROWS
+
+
+def test_a_number_that_was_altered_is_noticed(tmp_path: Path) -> None:
+    """A line that is still JSON, but not what was stored; lines of 0.1.0 had no hash, and are taken as they are."""
+    store = Store(tmp_path, SETTINGS)
+    compute_stored(GROUPS, squares, store, Processes(), Progress())
+    part = tmp_path / "part-0.jsonl"
+    lines = part.read_text().splitlines()
+    content = json.loads(lines[2])
+    altered = {**content, "group": content["group"] + 1}
+    part.write_text("\n".join([*lines[:2], json.dumps(altered), *lines[3:]]) + "\n")
+    with pytest.raises(InputError, match=r"line 3 of .*part-0\.jsonl is damaged. Remove it, and it is computed again"):
+        compute_stored(GROUPS, squares, store, Processes(), Progress())
+    for old in ("", "sha256"):
+        part.write_text("".join(json.dumps(without(json.loads(line), old)) + "\n" for line in lines))
+        assert compute_stored(GROUPS, squares, store, Processes(), Progress()) == ROWS
+
+
+def without(content: dict[str, object], name: str) -> dict[str, object]:
+    return {key: value for key, value in content.items() if key != name}
+
+
+def test_what_killed_runs_left_is_no_hindrance(tmp_path: Path) -> None:
+    (tmp_path / ".lock").touch()
+    (tmp_path / f".settings.json.{2**22 + 1}.partial.json").touch()
+    Store(tmp_path, SETTINGS).check()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "settings.json"]
+
+
+def test_temporary_folders_of_killed_runs_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those whose lock nobody holds; a folder of the user's that is called alike is not touched."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for name in ("dtg-dead", "dtg-alive", "dtg-results"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "dtg-dead" / ".temporary.lock").touch()
+    (tmp_path / "dtg-results" / ".lock").touch()
+    alive = tmp_path / "dtg-alive"
+    with Lock.acquire(alive / ".temporary.lock", alive), results_folder(None, Processes()) as folder:
+        assert folder.parent.parent == tmp_path
+        assert {path.name for path in tmp_path.iterdir()} == {"dtg-alive", "dtg-results", folder.parent.name}
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:

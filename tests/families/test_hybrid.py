@@ -241,8 +241,10 @@ def test_a_saved_model_keeps_its_memory(tmp_path: Path) -> None:
 
 def test_other_models_are_saved_as_before() -> None:
     for name in ("memory", "memory_on_compose", "memory_layers", "view_dropout", "view_dropout_end", "head_gates"):
-        assert name not in ModelConfig().to_dict() and name not in ModelConfig(family="dtg-hybrid").to_dict()
-    assert ModelConfig(family="dtg-hybrid", memory="rows").to_dict()["memory"] == "rows"
+        assert name not in ModelConfig().to_dict() and name not in ModelConfig(family="tg").to_dict()
+    hybrid = ModelConfig(family="dtg-hybrid")
+    assert hybrid.to_dict()["memory"] == "words" and hybrid.to_dict()["view_dropout_end"] is None
+    assert ModelConfig.from_dict(hybrid.to_dict()) == hybrid
 
 
 @pytest.mark.parametrize(

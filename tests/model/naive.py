@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -62,9 +63,21 @@ def sinusoid(position: int, width: int) -> Tensor:
 
 
 def norm(module: torch.nn.Module, x: Tensor) -> Tensor:
+    if isinstance(module, torch.nn.RMSNorm):
+        return x / (x.pow(2).mean() + 1e-5).sqrt() * module.weight
     assert isinstance(module, torch.nn.LayerNorm)
     centred = x - x.mean()
     return centred / (centred.pow(2).mean() + 1e-5).sqrt() * module.weight + module.bias
+
+
+def activation(name: str, x: Tensor) -> Tensor:
+    if name == "swiglu":
+        gate, value = x[: len(x) // 2], x[len(x) // 2 :]
+        return gate / (1 + torch.exp(-gate)) * value
+    if name == "gelu":
+        return x * 0.5 * (1 + torch.erf(x / math.sqrt(2)))
+    assert name in ("relu", "relu_squared")
+    return x.clamp(min=0) ** (2 if name == "relu_squared" else 1)
 
 
 def seen_by_head(config: ModelConfig, row: Row, layer: int, head: int) -> list[tuple[int, int]]:
@@ -95,6 +108,11 @@ def hidden_vectors(model: DecoderModel, rows: Sequence[Row]) -> list[Tensor]:
         inputs = [norm(layer.attention_norm, x) if config.norm == "pre" else x for x in vectors]
         projected = [layer.attention.queries_keys_values.weight @ x for x in inputs]
         parts = [p.view(3, heads, size) for p in projected]
+        if layer.attention.query_norm is not None and layer.attention.key_norm is not None:
+            norms = (layer.attention.query_norm, layer.attention.key_norm)
+            for part in parts:
+                for kind, h in product((0, 1), range(heads)):
+                    part[kind, h] = norm(norms[kind], part[kind, h].clone())
         after = []
         for row, x in zip(rows, vectors, strict=True):
             mixed = []
@@ -116,7 +134,7 @@ def hidden_vectors(model: DecoderModel, rows: Sequence[Row]) -> list[Tensor]:
                 attended = norm(layer.attention_norm, attended)
             into = norm(layer.feedforward_norm, attended) if config.norm == "pre" else attended
             inner = layer.feedforward.inner.weight @ into + layer.feedforward.inner.bias
-            inner = inner.relu() if config.activation == "relu" else torch.nn.functional.gelu(inner)
+            inner = activation(config.activation, inner)
             out = attended + layer.feedforward.outer.weight @ inner + layer.feedforward.outer.bias
             after.append(norm(layer.feedforward_norm, out) if config.norm == "post" else out)
         vectors = after

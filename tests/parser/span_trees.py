@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import product
 
@@ -61,7 +61,7 @@ def every_nodes(words: int, labels: int) -> Tensor:
     return nodes_tensor(every_tree(words, labels), words)
 
 
-def nodes_tensor(trees: tuple[Tree, ...] | list[Tree], words: int) -> Tensor:
+def nodes_tensor(trees: Sequence[Tree], words: int) -> Tensor:
     """(trees, 2 * words - 1, 3)"""
     none = ((-1, -1, -1),)
     return torch.tensor([tree + none * (2 * words - 1 - len(tree)) for tree in trees])
@@ -79,7 +79,7 @@ def trees_of(nodes: Tensor) -> list[Tree]:
 
 
 def log_partition_by_cells(scores: Tensor) -> Tensor:
-    """A scalar that autograd can go through, by the grammar as one writes it: a constituent is a label and two children or more."""
+    """A scalar that autograd can go through, by the grammar: a constituent is a label and two children or more."""
 
     @cache
     def constituent(i: int, j: int) -> Tensor:

@@ -84,7 +84,9 @@ def load_model(folder: str | Path, dtype: torch.dtype = torch.float32) -> Model:
 
 
 def load_parser(folder: str | Path, dtype: torch.dtype = torch.float32) -> Parser:
-    return dtg.load_parser(folder).to(dtype)
+    parser = dtg.load_parser(folder)
+    assert isinstance(parser, Parser)
+    return parser.to(dtype)
 
 
 def make_parser(trees: Sequence[Tree], **settings: Any) -> Parser:

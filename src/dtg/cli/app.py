@@ -36,6 +36,7 @@ COMMANDS = {
     "rerank": LazyCommand("dtg.cli.commands.rerank:rerank", "Rerank a parser's trees by a language model."),
     "report": LazyCommand("dtg.cli.commands.report:report", "Every model's results side by side, as a page."),
     "surprisal": LazyCommand("dtg.cli.commands.surprisal:surprisal", "Surprisal of each word of a text."),
+    "cite": LazyCommand("dtg.cli.commands.cite:cite", "What a paper should say of a model's surprisals, and BibTeX."),
     "score": LazyCommand("dtg.cli.commands.score:score", "Log-probabilities of trees or sentences."),
     "generate": LazyCommand(
         "dtg.cli.commands.generate:generate",

@@ -24,7 +24,7 @@ from dtg.text.words import ENGLISH
 from dtg.trees.reading import is_bracket_file
 
 if TYPE_CHECKING:
-    from dtg.parser import BiaffineParser
+    from dtg.parser import Parser
     from dtg.tables.plain_text import TextPart, TextReading
     from dtg.text import ParsedText, PlainText
 
@@ -51,12 +51,13 @@ class TextParsing:
     parser: Path
     device: str
     holds_out: bool  # dev is a part of the training text
+    has_phrases: bool = False  # the parser's trees are phrases, in brackets
 
     def plain_text(self) -> PlainText:
         """For `prepare_corpus`."""
         from dtg.text import PlainText
 
-        return PlainText(self.files, self.settings(), self.holds_out, self.parse)
+        return PlainText(self.files, self.settings(), self.holds_out, self.parse, self.has_phrases)
 
     def settings(self) -> dict[str, Any]:
         """What decides the trees besides the text."""
@@ -90,14 +91,15 @@ class TextParsing:
             work["dev"] = (files, TextPart(by, HELD_OUT, held_out=True))
         return {split: self.parsed(parser, split, *work[split]) for split in ("dev", "test", "train") if split in work}
 
-    def parsed(self, parser: BiaffineParser, split: str, paths: Sequence[Path], part: TextPart | None) -> ParsedText:
+    def parsed(self, parser: Parser, split: str, paths: Sequence[Path], part: TextPart | None) -> ParsedText:
         """One split's text as a file of trees."""
         from dtg.io.hashing import file_hash
         from dtg.tables.plain_text import TextFiles
         from dtg.tables.sidecar import read_sidecar, sidecar_path
         from dtg.text import ParsedText
 
-        path, texts = self.folder / f"{split}.conllu", TextFiles(paths, self.reading, part)
+        path = self.folder / f"{split}.{'ptb' if self.has_phrases else 'conllu'}"
+        texts = TextFiles(paths, self.reading, part)
         hashes = [file_hash(text) for text in paths]
         settings = {**self.settings(), "text": hashes, "device": str(parser.device)}
         sidecar = provenance("prepare", settings, {"parser": str(self.parser), "input": list(map(str, paths))})

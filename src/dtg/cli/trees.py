@@ -13,9 +13,10 @@ import typer
 from dtg.cli.loading import NamedModel, provenance
 from dtg.cli.tables import RESUME, Destination, Work, write_trees
 from dtg.errors import InputError
+from dtg.trees.reading import is_bracket_file, is_conllu_file
 
 if TYPE_CHECKING:
-    from dtg.parser import BiaffineParser, ParsedTree, Parser
+    from dtg.parser import ParsedTree, Parser
     from dtg.search.state import Ending
     from dtg.tables.columns import Row
     from dtg.tables.items import Item
@@ -80,9 +81,9 @@ class TreeSelection:
 
 @dataclass(frozen=True, slots=True)
 class ParserTrees:
-    """The trees of a parser, as CoNLL-U or drawn."""
+    """The trees of a parser, as CoNLL-U or in brackets, or drawn."""
 
-    parser: BiaffineParser
+    parser: Parser
     selection: TreeSelection
     annotate: bool = True
 
@@ -99,7 +100,10 @@ class ParserTrees:
 
     def rows(self, item: Item[UnparsedSentence], found: Sequence[ParsedTree]) -> list[Row]:
         from dtg.tables.unparsed import parsed_conllu, probability_comments
+        from dtg.trees.kinds import format_tree
 
+        if self.parser.kind == "constituency":  # brackets have no place for comments
+            return [(format_tree(one.tree),) for one in found]
         return [
             (
                 parsed_conllu(
@@ -192,8 +196,25 @@ def write_parsed(
     sidecar: Sidecar,
     how_to_resume: str = RESUME,
 ) -> None:
-    """Write the trees as CoNLL-U, show progress, and say what was written."""
+    """Write the trees, show progress, and say what was written."""
     write_trees(trees.work(items, size), to, lambda: sidecar, how_to_resume)
+
+
+def check_kind(given: str | None, parser: Parser, out: Path | None) -> None:
+    """Raise unless the parser gives trees of the kind that is asked for, and the file is named as one of such trees."""
+    if given is not None and given != parser.kind:
+        advice = (
+            " The bundled parser gives dependencies; pass --parser RUN/best of dtg train-parser --kind constituency."
+            if given == "constituency"
+            else ""
+        )
+        raise InputError(f"--kind says {given}, but the parser gives {parser.kind} trees.{advice}")
+    if out is not None and parser.kind == "constituency" and is_conllu_file(out):
+        raise InputError(
+            f"the parser gives phrases, which are written in brackets; {out} is named as CoNLL-U. Call it .ptb."
+        )
+    if out is not None and parser.kind == "dependency" and is_bracket_file(out):
+        raise InputError(f"the parser gives dependencies; {out} is named as a file of brackets. Call it .conllu.")
 
 
 def check_draw(pictures: Sequence[Path], out: Path | None) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
-from dtg.evaluation.rendering import BarChart, Block
+from dtg.evaluation.rendering import Block, Drawing
 from dtg.language_model import LanguageModel
 from dtg.tables.columns import Column
 from dtg.tables.columns import Row as TableRow
@@ -113,6 +113,10 @@ class Task(Protocol):
         columns = [column for column in self.columns if column.name in rows[0]]
         return {self.table: (columns, [tuple(row[column.name] for column in columns) for row in rows])}
 
+    def texts(self, rows: Sequence[Row]) -> dict[str, str]:
+        """Other files to be written beside them, by name, such as a script."""
+        return {}
+
     @classmethod
     def metrics(cls, content: Content) -> list[Metric]:
         """The metrics in the numbers of results.json, whichever version wrote them."""
@@ -140,6 +144,6 @@ class Task(Protocol):
         """The main numbers, for a terminal or a notebook."""
 
     @classmethod
-    def pictures(cls, name: str, content: Content) -> dict[str, BarChart]:
-        """Bar charts by the names of their files."""
+    def pictures(cls, name: str, content: Content) -> Mapping[str, Drawing]:
+        """Pictures by the names of their files."""
         return {}

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dtg.errors import InputError
-from dtg.evaluation.models import NamedProposal
 from dtg.evaluation.rendering import pluralize
 from dtg.io.settings import check_choice
 from dtg.language_model import LanguageModel
+from dtg.named_proposal import NamedProposal
 from dtg.scoring.marginal import Kind
 from dtg.scoring.marginals import log_sum, why_no_estimate
 from dtg.scoring.proposal import Draws, Proposal, draw

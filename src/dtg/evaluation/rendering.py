@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Protocol
 
 from dtg.evaluation.figures import Bar, bars_by_group
 from dtg.io.messages import pluralize
@@ -38,6 +39,13 @@ class Table:
 
 
 Block = Heading | Lines | Table
+
+
+class Drawing(Protocol):
+    """Something that can be drawn."""
+
+    def draw(self, path: Path) -> None:
+        """To an SVG, PNG or PDF file; needs matplotlib."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class Results:
     tables: Tables = field(default_factory=dict, repr=False)
     folder: Path | None = None
     notes: tuple[str, ...] = ()  # what was changed or left out on the way
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False)  # other files, by name
     is_drawn: bool = True  # false if pictures are missing in the folder, which need matplotlib
 
     @property
@@ -117,6 +118,8 @@ class Results:
         """Write all files; false if matplotlib is not installed, which pictures need."""
         for name, (columns, rows) in self.tables.items():
             write_rows(folder / name, columns, rows)
+        for name, text in self.texts.items():
+            write_text(folder / name, text)
         is_drawn = True
         for name, chart in self.task.pictures(self.name, self.content).items():
             try:

@@ -10,7 +10,7 @@ import inspect
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,16 +22,17 @@ from dtg.evaluation.probability import Probability
 from dtg.evaluation.progress import BarProgress
 from dtg.evaluation.results import Results
 from dtg.evaluation.storage import Processes, Progress, Store, compute_stored, joined
-from dtg.evaluation.tasks.registry import TASKS
+from dtg.evaluation.tasks.registry import OF_PHRASES, PARSER_TASKS, TASKS
 from dtg.io.locks import Lock, locked_folder
 from dtg.language_model import LanguageModel
-from dtg.parser import BiaffineParser
+from dtg.parser import Parser
+from dtg.trees.reading import is_bracket_file
 
 PREFIX, TEMPORARY = "dtg-", ".temporary.lock"  # of temporary folders: how they are called, and what only they have
 
 
 def evaluate(
-    model: LanguageModel | BiaffineParser | str | Path | None,
+    model: LanguageModel | Parser | str | Path | None,
     task: str | Task,
     data: str | Path | None = None,
     *,
@@ -46,7 +47,8 @@ def evaluate(
 
     Args:
         model: a model, or its folder or bundled name; a parser for the task "parser".
-        task: "ppl", "blimp", "sg", "pairs", "rerank" or "parser"; or a task of one's own.
+        task: "ppl", "blimp", "sg", "pairs", "rerank" or "parser"; or a task of one's own. Of files in brackets, the latter two
+            are of phrases.
         data: the file or folder with the task's items.
         out: a folder to keep everything in; an interrupted evaluation resumes there.
         against: results of another model, or their folder, to compare with item by item.
@@ -66,7 +68,7 @@ def evaluate(
         raise InputError("data and options are for tasks that are named; this one is made already.")
     subject = None
     if task.ready() is None:
-        is_parser = task.name == "parser" or isinstance(model, BiaffineParser)
+        is_parser = isinstance(task, PARSER_TASKS) or isinstance(model, Parser)
         make = EvaluatedModel.of_parser if is_parser else EvaluatedModel.of
         subject = make(model, device, name)  # type: ignore[arg-type]
     watcher = progress if isinstance(progress, Progress) else BarProgress(task.sentences_per_row) if progress else None
@@ -80,7 +82,8 @@ def make_task(name: str, data: str | Path | None, options: dict[str, Any]) -> Ta
     """A task by its name; an option that it does not have is named."""
     if data is None:
         raise InputError(f"the task {name} needs data: name the file or folder.")
-    make = TASKS[name].of  # type: ignore[attr-defined]
+    kind = OF_PHRASES[name] if name in OF_PHRASES and is_bracket_file(data) else TASKS[name]
+    make = kind.of  # type: ignore[attr-defined]
     known = [name for name in inspect.signature(make).parameters if name not in ("source", "how")]
     if "how" in inspect.signature(make).parameters:
         known += [name for name in inspect.signature(Probability.of).parameters if name not in ("has_gold", "seed")]
@@ -141,7 +144,8 @@ def run(
                 return None
         content, tables = task.summarize(rows, called), task.tables(rows)
         given |= {"data": task.data, "name": called, **task.given()}
-        found = Results(type(task), called, content, settings, given, tables, out, tuple(task.remarks()))
+        remarks, texts = tuple(task.remarks()), task.texts(rows)
+        found = Results(type(task), called, content, settings, given, tables, out, remarks, texts)
         if other is not None:
             found = replace(found, content=found.compare(other).content)
         return found if out is None else replace(found, is_drawn=found.write(out))
@@ -151,7 +155,8 @@ def run(
 def results_folder(out: Path | None, processes: Processes) -> Iterator[Path]:
     """The folder named, which no other run can write to meanwhile; or one that is removed afterwards."""
     if out is not None:
-        with locked_folder(out) if processes.is_main else nullcontext():
+        with ExitStack() as held:
+            lock_for_all(out, processes, held)
             yield out
         return
     remove_abandoned()
@@ -159,6 +164,18 @@ def results_folder(out: Path | None, processes: Processes) -> Iterator[Path]:
         folder = Path(name)
         with Lock.acquire(folder / TEMPORARY, folder):
             yield folder / "results"
+
+
+def lock_for_all(out: Path, processes: Processes, held: ExitStack) -> None:
+    """Let the first process lock the folder. Where it cannot, it says why, and the others end too."""
+    error: FileError | None = None
+    if processes.is_main:
+        try:
+            held.enter_context(locked_folder(out))
+        except FileError as problem:
+            error = problem
+    if processes.any(error is not None):
+        raise error or InputError("the first process of the evaluation cannot begin; it says why.")
 
 
 def remove_abandoned() -> None:

@@ -5,7 +5,7 @@ work begins is not done again, however many processes did it; the rest is shared
 processes. Several machines need a folder that all of them see.
 
     FOLDER/settings.json    what decides the numbers; another run with other settings is refused
-    FOLDER/part-0.jsonl     {"group": 17, "rows": [...]}
+    FOLDER/part-0.jsonl     {"group": 17, "rows": [...], "sha256": "..."}
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
 import torch.distributed
 
 from dtg.errors import InputError, ResumeError
 from dtg.io.atomic import remove_leftovers
+from dtg.io.hashing import json_hash
 from dtg.io.json_files import parse_json, read_json, write_json
 from dtg.io.locks import IN_FOLDER
 from dtg.io.settings import describe_changes
@@ -48,6 +50,14 @@ class Processes:
         """Until all processes have come to the same place."""
         if self.count > 1:
             torch.distributed.barrier()
+
+    def any(self, flag: bool) -> bool:
+        """Whether any process has raised its flag; all have to ask."""
+        if self.count == 1:
+            return flag
+        flags = torch.tensor(float(flag))
+        torch.distributed.all_reduce(flags)
+        return bool(flags)
 
 
 @contextmanager
@@ -111,8 +121,11 @@ class Store:
             for number, line in enumerate(whole_lines(path), start=1):
                 try:
                     content = parse_json(line)
+                    stored = {name: content[name] for name in ("group", "rows")}
+                    if content.get("sha256", json_hash(stored)) != json_hash(stored):  # 0.1.0 wrote none
+                        raise ValueError
                     found[content["group"]] = content["rows"]
-                except (ValueError, KeyError, TypeError):
+                except (ValueError, KeyError, TypeError, AttributeError):
                     raise InputError(
                         f"line {number} of {path} is damaged. Remove it, and it is computed again."
                     ) from None
@@ -122,7 +135,9 @@ class Store:
         """Store a group that is finished."""
         path = self.folder / f"part-{process}.jsonl"
         with path.open("ab") as file:
-            file.write(json.dumps({"group": group, "rows": rows}, ensure_ascii=False).encode() + b"\n")
+            content = json.loads(json.dumps({"group": group, "rows": rows}))  # as it will be read
+            line = {**content, "sha256": json_hash(content)}
+            file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
 
     def repair(self, process: int) -> None:
         """Cut off what a process was writing when it was killed."""

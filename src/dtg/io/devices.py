@@ -31,3 +31,10 @@ def checked_device(device: torch.device | str) -> torch.device:
     if found.type == "mps" and not torch.backends.mps.is_available():
         raise InputError(f"{found} is not available on this machine.")
     return found
+
+
+def resolve_device(device: str) -> str:
+    """The device that is meant, which this machine has; `auto` is a GPU where there is one."""
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return str(checked_device(device))

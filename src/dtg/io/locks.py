@@ -47,14 +47,12 @@ class Lock:
             LockedError: another process has it; the message says which, and what to do.
         """
         while True:
-            try:
-                handle = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINKS, 0o666)
-            except OSError as error:
-                raise FileError(f"cannot write {target}: {error.strerror or error} ({path}).") from None
+            handle = open_lock(path, target)
             try:
                 if not lock_now(handle, target):
                     os.close(handle)
-                    path.unlink(missing_ok=True)
+                    with suppress(OSError):
+                        path.unlink()
                     return cls(path, None)
             except BlockingIOError:
                 holder = describe_holder(handle)
@@ -66,14 +64,16 @@ class Lock:
             if is_at(handle, path):
                 break
             os.close(handle)  # its holder removed the file after we opened it: there is another now, or none
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, about_us().encode(), 0)
+        with suppress(OSError):  # what it says is a help only: the disk may be full, or the file another user's
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, about_us().encode(), 0)
         return cls(path, handle)
 
     def release(self) -> None:
         """Let others write; again does no harm."""
         if self.handle is not None:
-            self.path.unlink(missing_ok=True)  # before it is unlocked: afterwards it may be another's
+            with suppress(OSError):  # a file that stays holds nothing
+                self.path.unlink()  # before it is unlocked: afterwards it may be another's
             os.close(self.handle)
             self.handle = None
 
@@ -121,6 +121,17 @@ def locked_folder(folder: Path) -> Iterator[None]:
         if is_new:
             with suppress(OSError):  # it is not empty
                 folder.rmdir()
+
+
+def open_lock(path: Path, target: Path) -> int:
+    """The file of a lock, open; one that another user left can perhaps only be read, which is enough to lock it."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | NO_LINKS, 0o666)
+    except OSError as error:
+        if error.errno == errno.EACCES:
+            with suppress(OSError):
+                return os.open(path, os.O_RDONLY | NO_LINKS)
+        raise FileError(f"cannot write {target}: {error.strerror or error} ({path}).") from None
 
 
 def lock_now(handle: int, target: Path) -> bool:

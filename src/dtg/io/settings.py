@@ -24,7 +24,7 @@ from dataclasses import dataclass, fields
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from dtg.errors import ConfigError, DtgError, UnknownNameError
+from dtg.errors import ConfigError, DtgError, InputError, UnknownNameError
 
 Settings = TypeVar("Settings")
 
@@ -59,6 +59,7 @@ TableSize = Annotated[int, Limits(least=1, below=10_001)]  # of what is numbered
 NonNegativeInt = Annotated[int, Limits(least=0)]
 PositiveFloat = Annotated[float, Limits(above=0)]
 NonNegativeFloat = Annotated[float, Limits(least=0)]
+Seed = Annotated[int, Limits(least=0, below=2**63)]  # what torch's generators take
 Share = Annotated[float, Limits(least=0, below=1)]
 
 
@@ -75,6 +76,12 @@ def check_settings(settings: object, prefix: str = "", error: type[DtgError] = C
         value = getattr(settings, name)
         if expected := what_is_expected(kind, value):
             raise error(f"{prefix}{name} is {value!r}; {expected}.")
+
+
+def check_value(name: str, value: object, kind: Any) -> None:
+    """Raise unless an argument of a function is of a type, such as `PositiveInt`; True is no number, 2.0 no whole one."""
+    if expected := what_is_expected(kind, value):
+        raise InputError(f"{name} is {value!r}; {expected}.")
 
 
 def from_table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -106,3 +107,12 @@ def check_fits_memory(build: Callable[[], nn.Module]) -> None:
             f"a network of these sizes has {count:,} parameters, which need {needed / 2**30:,.0f} GiB; this machine has "
             f"{there / 2**30:,.0f} GiB. Make it smaller: fewer layers, less width, a smaller vocabulary."
         )
+
+
+def weights_hash(module: nn.Module) -> str:
+    """What identifies a model that is not in a folder."""
+    digest = hashlib.sha256()
+    for name, values in module.state_dict().items():
+        digest.update(f"{name} {values.dtype} {tuple(values.shape)}\n".encode())
+        digest.update(values.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()

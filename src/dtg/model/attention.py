@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from dtg.families import Family
 from dtg.model.config import ModelConfig
+from dtg.model.norms import RMSNorm
 from dtg.model.positions import sinusoids
 
 
@@ -94,16 +95,22 @@ class RelativeAttention(nn.Module):
         self.positions = nn.Linear(config.width, inner, bias=False)
         self.output = nn.Linear(inner, config.width, bias=config.attention_output_bias)
         self.channel = nn.Embedding(channel_size, self.head_width) if channel_size else None
+        self.query_norm = RMSNorm(self.head_width) if config.query_key_norm else None
+        self.key_norm = RMSNorm(self.head_width) if config.query_key_norm else None
         self.gates = nn.Linear(config.width, self.heads) if config.head_gates else None
 
     def forward(self, rows: Tensor, keys: LayerKeys, biases: PositionBiases | None, encoded: Tensor) -> Tensor:
         """`encoded` (positions, width) are the sinusoids of the positions that occur. Rows to skip have no output."""
         parts = self.queries_keys_values(rows).view(len(rows), 3, self.heads, self.head_width)
-        query = parts[keys.skip :, 0] / math.sqrt(self.head_width)
+        query, keys_values = parts[keys.skip :, 0], parts[:, 1:]
+        if self.query_norm is not None and self.key_norm is not None:
+            query = self.query_norm(query).to(parts.dtype)
+            keys_values = torch.stack([self.key_norm(parts[:, 1]).to(parts.dtype), parts[:, 2]], dim=1)
+        query = query / math.sqrt(self.head_width)
         projected = Projected(
             content=query if biases is None else query + biases.content / math.sqrt(self.head_width),
             position=query if biases is None else query + biases.position / math.sqrt(self.head_width),
-            keys_values=parts[:, 1:],
+            keys_values=keys_values,
             encoded=self.positions(encoded).view(-1, self.heads, self.head_width).permute(1, 2, 0),
             channel=None if self.channel is None else self.channel.weight.to(query.dtype).t(),
         )

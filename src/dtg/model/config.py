@@ -17,8 +17,9 @@ from dtg.text.corpus import Corpus
 from dtg.trees.kinds import DEPENDENCY
 
 HeadName = Literal["factored", "joint"]
-Activation = Literal["relu", "gelu", "gelu_tanh"]
+Activation = Literal["relu", "gelu", "gelu_tanh", "relu_squared", "swiglu"]
 Norm = Literal["pre", "post"]
+NormKind = Literal["layer", "rms"]
 Attachment = Literal["network", "additive", "plain"]
 MemoryLayers = Literal["all", "lower", "upper"]
 TREES_OF = {"dependency": "dependencies", "constituency": "phrases", "binary": "phrases"}
@@ -26,9 +27,9 @@ TREES_OF = {"dependency": "dependencies", "constituency": "phrases", "binary": "
 LIMITS = {"max_open": "most_open", "max_chain": "longest_chain", "attach_limit": "most_constituents"}
 # Settings of hybrid families alone.
 OF_HYBRIDS = ("memory", "memory_on_compose", "memory_layers", "view_dropout", "view_dropout_end")
-# Settings that models have not always had. They are saved where they are not as they are by default, so that a model without
-# them is saved as it was before there were any.
-LATER = (*OF_HYBRIDS, "head_gates", "language")
+# Settings that models have not always had. They are saved where they are not as they are by default (those of hybrids: with
+# every hybrid), so that a model without them is saved as it was before there were any.
+LATER = (*OF_HYBRIDS, "norm_kind", "query_key_norm", "zero_outputs", "head_gates", "language")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,9 @@ class ModelConfig:
     # of `view_dropout_end`, and in between it goes evenly from one to the other.
     view_dropout: Share = 0.0
     view_dropout_end: Share | None = None
+    norm_kind: NormKind = "layer"  # LayerNorm, or RMSNorm, which neither centres nor shifts
+    query_key_norm: bool = False  # queries and keys are normalised, head by head, before they meet
+    zero_outputs: bool = False  # in new models, attention and feed-forward add nothing to what they read
     head_gates: bool = False  # what each attention head finds is multiplied by a learned gate of the row
 
     def __post_init__(self) -> None:
@@ -97,8 +101,13 @@ class ModelConfig:
                 f" ({', '.join(rule.views)}) and {self.attention_heads} attention heads."
             )
 
+    @property
+    def is_hybrid(self) -> bool:
+        """Whether the family has memory heads."""
+        return issubclass(FAMILIES[self.family].rule, HybridFamily)
+
     def _check_memory(self) -> None:
-        if issubclass(FAMILIES[self.family].rule, HybridFamily):
+        if self.is_hybrid:
             if self.memory_layers != "all" and self.layers < 2:
                 raise ConfigError(
                     f"memory_layers is {self.memory_layers!r}; half of the layers needs at least 2 layers."
@@ -120,7 +129,10 @@ class ModelConfig:
     def to_dict(self) -> dict[str, Any]:
         """As it is saved, with lists for tuples; see `LATER` for what is left out."""
         saved = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
-        return {name: value for name, value in saved.items() if name not in LATER or value != DEFAULTS[name]}
+        own = OF_HYBRIDS if self.is_hybrid else ()
+        return {
+            name: value for name, value in saved.items() if name not in LATER or name in own or value != DEFAULTS[name]
+        }
 
     @classmethod
     def for_corpus(cls, values: Mapping[str, Any], corpus: Corpus) -> ModelConfig:

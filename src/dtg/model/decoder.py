@@ -1,7 +1,7 @@
 """The decoder: embeddings and layers that turn rows into hidden vectors.
 
 Rows are embedded as the sum of what they read, then pass through layers of attention and feed-forward, with
-normalisation after each (post, as released) or before (pre).
+normalisation after each (post, as released) or before (pre). docs/decoder.md says what the other choices are worth.
 """
 
 from __future__ import annotations
@@ -14,12 +14,30 @@ from torch import Tensor, nn
 
 from dtg.model.attention import Keys, LayerKeys, PositionBiases, RelativeAttention, encode_positions
 from dtg.model.config import Activation, ModelConfig
+from dtg.model.norms import make_norm
 
-NORM_EPSILON = 1e-5
+
+class ReLUSquared(nn.Module):
+    """The square of what is positive."""
+
+    def forward(self, inner: Tensor) -> Tensor:
+        return inner.relu().square()
+
+
+class SwiGLU(nn.Module):
+    """One half of the numbers, each multiplied by a gate that comes of the other half (SiLU)."""
+
+    def forward(self, inner: Tensor) -> Tensor:
+        gates, values = inner.chunk(2, dim=-1)
+        return nn.functional.silu(gates) * values
+
+
 ACTIVATIONS: dict[Activation, Callable[[], nn.Module]] = {
     "relu": nn.ReLU,
     "gelu": nn.GELU,
     "gelu_tanh": partial(nn.GELU, approximate="tanh"),
+    "relu_squared": ReLUSquared,
+    "swiglu": SwiGLU,
 }
 TRUNCATED_DEVIATION = 0.87962566  # of a standard normal cut off at two
 
@@ -29,7 +47,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.inner = nn.Linear(config.width, config.feedforward)
+        is_gated = config.activation == "swiglu"  # then there is a gate for each number
+        self.inner = nn.Linear(config.width, config.feedforward * (2 if is_gated else 1))
         self.outer = nn.Linear(config.feedforward, config.width)
         self.activation = ACTIVATIONS[config.activation]()
         self.dropout = nn.Dropout(config.dropout)
@@ -46,9 +65,9 @@ class Layer(nn.Module):
         super().__init__()
         self.pre_norm = config.norm == "pre"
         self.attention = RelativeAttention(config, channel_size)
-        self.attention_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON)
+        self.attention_norm = make_norm(config.norm_kind, config.width)
         self.feedforward = FeedForward(config)
-        self.feedforward_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON)
+        self.feedforward_norm = make_norm(config.norm_kind, config.width)
         has_own = config.position_biases and not config.shared_position_biases
         self.biases = PositionBiases(config) if has_own else None
         self.dropout = nn.Dropout(config.dropout)
@@ -73,7 +92,7 @@ class Decoder(nn.Module):
         self.biases = PositionBiases(config) if has_shared else None
         self.scale = config.width**0.5 if config.embedding_scale else 1.0
         self.layers = nn.ModuleList(Layer(config, channel_size) for _ in range(config.layers))
-        self.final_norm = nn.LayerNorm(config.width, eps=NORM_EPSILON) if config.norm == "pre" else nn.Identity()
+        self.final_norm = make_norm(config.norm_kind, config.width) if config.norm == "pre" else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
 
     def embed(self, *tokens: Tensor) -> Tensor:
@@ -117,3 +136,6 @@ def initialise(decoder: nn.Module, config: ModelConfig, generator: torch.Generat
     for module in decoder.modules():
         if isinstance(module, RelativeAttention) and module.gates is not None:
             module.gates.weight.zero_()
+        if isinstance(module, Layer) and config.zero_outputs:
+            module.attention.output.weight.zero_()
+            module.feedforward.outer.weight.zero_()

@@ -24,7 +24,7 @@ from dtg.losses import BatchLoss
 from dtg.model.attachment import AttachmentHead, Tape
 from dtg.model.attention import head_groups
 from dtg.model.config import HeadName, ModelConfig
-from dtg.model.decoder import Decoder, initialise
+from dtg.model.decoder import Decoder, Layer, initialise
 from dtg.model.heads import Allowed, FactoredHead, Head, JointHead
 from dtg.model.packed_keys import PackedKeys
 from dtg.model.precision import finest
@@ -184,6 +184,12 @@ class DecoderModel(nn.Module):
         rest = [parameter for parameter in self.parameters() if parameter is not embedding]
         groups = (([embedding], EMBEDDING_RATE), (rest, 1.0))
         return [{"params": group, "lr": learning_rate * scale, "scale": scale} for group, scale in groups]
+
+    def matrices(self) -> list[Tensor]:
+        """The weights of the layers' linear maps, without gates, which are a row for each head."""
+        gates = {id(layer.attention.gates) for layer in self.decoder.layers if isinstance(layer, Layer)}
+        linear = [one for one in self.decoder.layers.modules() if isinstance(one, nn.Linear)]
+        return [one.weight for one in linear if id(one) not in gates]
 
     def forward(self, batch: SentenceBatch, constrained: bool | None = None) -> Predictions:
         """The log-probability of every action in the trees' derivations."""

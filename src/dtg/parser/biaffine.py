@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dtg.errors import ConfigError
+from dtg.errors import ConfigError, NotFiniteError
 from dtg.losses import BatchLoss
 from dtg.parser.config import ParserConfig
 from dtg.parser.crf.projective import ProjectiveCRF, TreeList
@@ -97,6 +97,8 @@ class Analysis:
 class BiaffineParser(Parser):
     """A dependency parser: made by `create` or `load`, trained by `dtg.training`."""
 
+    kind = "dependency"
+
     def __init__(self, config: ParserConfig, vocabulary: Vocabulary) -> None:
         if config.labelled and not vocabulary.labels:
             raise ConfigError("labelled is true, but the training trees have no labels. Set labelled = false.")
@@ -168,6 +170,8 @@ class BiaffineParser(Parser):
             The distributions, for k-best lists and samples.
         """
         analysis = self.analyse(sentences)
+        if bool(analysis.scores.isnan().any()):
+            raise NotFiniteError("the score of an arc")
         return DependencyDistribution(
             sentences, analysis, self.labels, self.vocabulary.labels, self.tags, self.vocabulary.tags
         )

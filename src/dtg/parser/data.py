@@ -33,28 +33,45 @@ class TreeBatch:
     tags: Tensor  # (batch, longest) NO_LABEL also where a tag is not known
 
 
+class SplitWords:
+    """The words of the sentences of one split; each distinct word is spelt once."""
+
+    def __init__(self, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> None:
+        forms = {form: row for row, form in enumerate(dict.fromkeys(word for words in sentences for word in words))}
+        self._word_ids = np.array([vocabulary.word_id(form) for form in forms])
+        self._spelling = pad([vocabulary.spell(form) for form in forms], 0)
+        self._forms = [np.array([forms[word] for word in words]) for words in sentences]
+        self.counts: Ids = np.array([len(words) for words in sentences], dtype=np.int64)
+
+    def batch(self, indices: Any, device: Any) -> WordBatch:
+        """The words of the sentences with these indices, in this order."""
+        rows = [self._forms[index] for index in indices]
+        present, forms = np.unique(np.concatenate(rows), return_inverse=True)
+        rows = np.split(forms, np.cumsum([len(row) for row in rows])[:-1])
+        spelling = self._spelling[present]
+        spelling = spelling[:, : int((spelling != 0).sum(1).max())]
+        return WordBatch.of(rows, self._word_ids[present], spelling, device)
+
+
 class ParserSplit:
     """The trees of one split by index."""
 
     def __init__(self, trees: Sequence[DependencyTree], vocabulary: Vocabulary) -> None:
         for tree in trees:
             require_projective(tree)
-        forms = {form: row for row, form in enumerate(dict.fromkeys(word for tree in trees for word in tree.words))}
+        self._words = SplitWords([tree.words for tree in trees], vocabulary)
         labels, tags = vocabulary.label_ids, vocabulary.tag_ids
-        self._word_ids = np.array([vocabulary.word_id(form) for form in forms])
-        self._spelling = pad([vocabulary.spell(form) for form in forms], 0)
-        self._forms = [np.array([forms[word] for word in tree.words]) for tree in trees]
         self._heads = [np.array(tree.heads) for tree in trees]
         # A label of dev that training has not seen cannot be predicted, and is left out of the loss.
         self._labels = [
             np.array([labels.get(label, NO_LABEL) for label in tree.labels or ("",) * len(tree)]) for tree in trees
         ]
         self._tags = [np.array([tags.get(tag, NO_LABEL) for tag in tags_of(tree)]) for tree in trees]
-        self.word_counts: Ids = np.array([len(tree) for tree in trees], dtype=np.int64)
+        self.word_counts: Ids = self._words.counts
         self.hash = content_hash(trees)
 
     def __len__(self) -> int:
-        return len(self._forms)
+        return len(self._heads)
 
     @property
     def piece_counts(self) -> Ids:
@@ -63,16 +80,11 @@ class ParserSplit:
 
     def batch(self, indices: Any, device: Any) -> TreeBatch:
         """The trees with these indices, in this order."""
-        rows = [self._forms[index] for index in indices]
-        present, forms = np.unique(np.concatenate(rows), return_inverse=True)
-        rows = np.split(forms, np.cumsum([len(row) for row in rows])[:-1])
-        spelling = self._spelling[present]
-        spelling = spelling[:, : int((spelling != 0).sum(1).max())]
         columns = (self._heads, self._labels, self._tags)
         heads, labels, tags = (
             torch.from_numpy(pad([column[index] for index in indices], NO_LABEL)).to(device) for column in columns
         )
-        return TreeBatch(WordBatch.of(rows, self._word_ids[present], spelling, device), heads, labels, tags)
+        return TreeBatch(self._words.batch(indices, device), heads, labels, tags)
 
 
 class ParserCorpus:

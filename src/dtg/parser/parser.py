@@ -11,23 +11,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import torch
 from torch import nn
 
-from dtg.errors import InputError
+from dtg.errors import ConfigError, InputError, NotFiniteError
 from dtg.io.devices import checked_device
+from dtg.io.settings import check_value
 from dtg.io.weights import check_fits_memory, load_network
 from dtg.losses import BatchLoss
-from dtg.parser.config import ParserConfig
+from dtg.parser.config import Kind, ParserConfig
 from dtg.parser.encoder import create_encoder
 from dtg.parser.encoder.vocabulary import Vocabulary
 from dtg.parser.saving import read_parser, save_parser
 from dtg.scoring.proposal import Draws
 from dtg.search.sampling import generator_of
 from dtg.text.sentence import GivenSentence, as_sentence
-from dtg.trees import DependencyTree
 
 WINDOW = 1024  # sentences sorted by length at a time
 BATCH_WORDS = 2048  # computed together; fewer or more are slower
@@ -37,13 +37,15 @@ MAX_WORDS = 1_000  # of a sentence: its chart takes about a gigabyte, and four t
 
 @dataclass(frozen=True, slots=True)
 class ParsedTree:
-    """A tree, and log p(tree | words) in nats. Labels, where there are any, are the best for each arc and not part of p."""
+    """A tree, and log p(tree | words) in nats. Labels of arcs are the best for each and not part of p; those of phrases are."""
 
-    tree: DependencyTree
+    tree: Any  # of the parser's kind: a DependencyTree or a ConstituencyTree
     log_probability: float
     # p(arc | words) of each word's arc, summed over all trees; None, if it was not asked for.
     arc_probabilities: tuple[float, ...] | None = field(default=None, compare=False)
-    # Universal part of speech of each word; None, if it was not asked for, or the parser has not learned any.
+    # p(phrase | words) of each node of a ConstituencyTree, over all trees; the nodes of a unary chain have that of the chain.
+    node_probabilities: tuple[float, ...] | None = field(default=None, compare=False)
+    # Part of speech of each word, as the treebank has them; None, if it was not asked for, or the parser has not learned any.
     tags: tuple[str, ...] | None = field(default=None, compare=False)
 
     @property
@@ -61,7 +63,7 @@ class TreeDistribution(Protocol):
     def sample_without_replacement(self, k: int, generator: torch.Generator) -> list[list[ParsedTree]]: ...
 
     def annotate(self, trees: list[list[ParsedTree]]) -> list[list[ParsedTree]]:
-        """The same trees of the same sentences, with `arc_probabilities` and `tags`."""
+        """The same trees of the same sentences, with the probabilities of their parts and with `tags`."""
 
 
 class Parser(nn.Module, ABC):
@@ -70,7 +72,11 @@ class Parser(nn.Module, ABC):
     Made by `create` or `load`. A parser is a `dtg.scoring.proposal.Proposal`.
     """
 
+    kind: ClassVar[Kind]  # of its trees
+
     def __init__(self, config: ParserConfig, vocabulary: Vocabulary) -> None:
+        if config.kind != self.kind:
+            raise ConfigError(f"these are the settings of a {config.kind} parser; this one gives {self.kind} trees.")
         super().__init__()
         self.config, self.vocabulary, self.max_words = config, vocabulary, MAX_WORDS
         self.encoder = create_encoder(config, vocabulary)
@@ -149,7 +155,7 @@ class Parser(nn.Module, ABC):
 
         Args:
             sentence: a text, which is split into words, or a sequence of words.
-            annotate: with the probability of each arc, and parts of speech.
+            annotate: with the probability of each arc or phrase, and parts of speech.
 
         Returns:
             The tree and its log-probability.
@@ -161,7 +167,7 @@ class Parser(nn.Module, ABC):
 
         Args:
             sentences: texts or sequences of words; read as they are needed, about a thousand ahead.
-            annotate: with the probability of each arc, and parts of speech.
+            annotate: with the probability of each arc or phrase, and parts of speech.
 
         Returns:
             The trees in the order of the sentences.
@@ -174,7 +180,7 @@ class Parser(nn.Module, ABC):
         Args:
             sentence: a text, which is split into words, or a sequence of words.
             k: how many trees.
-            annotate: with the probability of each arc, and parts of speech.
+            annotate: with the probability of each arc or phrase, and parts of speech.
 
         Returns:
             Different trees, best first; all trees, where there are fewer than k.
@@ -203,7 +209,7 @@ class Parser(nn.Module, ABC):
             k: how many trees.
             generator: of the random numbers to draw with; the same state draws the same trees.
             seed: of a new generator, if there is none.
-            annotate: with the probability of each arc, and parts of speech.
+            annotate: with the probability of each arc or phrase, and parts of speech.
 
         Returns:
             k trees, some of which may be equal.
@@ -239,7 +245,7 @@ class Parser(nn.Module, ABC):
             k: how many trees.
             generator: of the random numbers to draw with; the same state draws the same trees.
             seed: of a new generator, if there is none.
-            annotate: with the probability of each arc, and parts of speech.
+            annotate: with the probability of each arc or phrase, and parts of speech.
 
         Returns:
             Different trees in the order drawn; all trees, where there are fewer than k.
@@ -298,9 +304,11 @@ class Parser(nn.Module, ABC):
         annotate: bool,
     ) -> Iterator[list[ParsedTree]]:
         """Find trees batch by batch, a window of sentences at a time; give them in the order of the sentences."""
+        check_value("k", k, int)
+        check_value("annotate", annotate, bool)
         if self.training:
             raise InputError("the parser is in training mode, where dropout is random. Call parser.eval() first.")
-        if type(k) is not int or k < 1:
+        if k < 1:
             raise InputError(f"at least one tree must be asked for; k is {k!r}.")
         if isinstance(sentences, str):
             raise InputError(f"several sentences are expected, not one text; put it into a list: [{sentences!r}].")
@@ -310,6 +318,8 @@ class Parser(nn.Module, ABC):
             for indices in length_batches(window, k):
                 distribution = self.distribution([window[index] for index in indices])
                 trees = find(distribution)
+                if any(several and math.isnan(several[0].log_probability) for several in trees):
+                    raise NotFiniteError("the log-probability of a tree")
                 found.update(zip(indices, distribution.annotate(trees) if annotate else trees, strict=True))
             for index in range(len(window)):
                 yield found.pop(index)

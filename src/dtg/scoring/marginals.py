@@ -20,7 +20,7 @@ import torch
 
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
-from dtg.io.settings import check_choice
+from dtg.io.settings import PositiveInt, check_choice, check_value
 from dtg.model.model import DecoderModel
 from dtg.scoring.estimates import from_independent_draws, from_ordered_draws
 from dtg.scoring.marginal import Kind, Marginal
@@ -55,6 +55,7 @@ def marginalize(
 ) -> Marginal:
     """log p(x); see `LanguageModel.marginal`. `search_was_set` names the options of the search that the caller has set."""
     check_choice("how", how, get_args(How))
+    check_value("trees", trees, PositiveInt)
     words = as_sentence(sentence).words
     if not model.has_trees:
         return without_trees(model, words, options)

@@ -16,6 +16,7 @@ import torch
 
 from dtg.errors import InputError
 from dtg.families import Family
+from dtg.io.settings import PositiveInt, check_value
 from dtg.model.model import DecoderModel
 from dtg.scoring.marginals import log_sum, score_distinct
 from dtg.scoring.proposal import Draws, Proposal, draw
@@ -77,6 +78,8 @@ def rerank(
     it does not matter which sentences come before.
     """
     check_has_trees(model)
+    check_value("trees", trees, PositiveInt)
+    check_value("seed", seed, int)
     words = as_sentence(sentence).words
     draws = draw(proposal, words, trees, sentence_generator(words, seed), model.family.system.kind)
     return ranked(model, draws, constrained)

@@ -9,12 +9,15 @@ from operator import not_
 import numpy as np
 import torch
 
+from dtg.errors import NotFiniteError
+from dtg.io.settings import check_value
 from dtg.model.model import DecoderModel
 from dtg.model.precision import finest
 from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.scoring.tree_scores import chunks
 from dtg.search.beam_search import BeamSearch
 from dtg.search.beams import WordStatistics
+from dtg.search.evaluator import checked
 from dtg.search.measures.names import with_changes
 from dtg.search.options import BeamOptions
 from dtg.search.prefix_trie import Pieces, SearchedSentence, search_all
@@ -31,6 +34,7 @@ def surprisal_stream(
 ) -> Iterator[SentenceSurprisal]:
     """Lazily, in order, looking no more than LOOK_AHEAD sentences ahead; without `ends`, nothing is said about `<END>`."""
     tokenizer = model.require_tokenizer()
+    check_value("ends", ends, bool)
     search = BeamSearch(model, options)
     source, first = iter(sentences), 1
     while some := [as_sentence(sentence) for sentence in islice(source, LOOK_AHEAD)]:
@@ -40,7 +44,11 @@ def surprisal_stream(
         ]
         first += len(some)
         for sentence, words, found in zip(some, pieces, search_sentences(search, pieces, ends), strict=True):
-            yield in_columns(sentence, words, found, search.column_names)
+            result = in_columns(sentence, words, found, search.column_names)
+            if wrong := np.flatnonzero(~np.isfinite(result.surprisals)).tolist():
+                word = sentence.words[wrong[0]]
+                raise NotFiniteError(f"the surprisal of {word!r}, word {wrong[0] + 1},", "NaN or infinite")
+            yield result
 
 
 def search_sentences(
@@ -67,7 +75,7 @@ def read_in_one_pass(
     """Every sentence's statistics by a model without trees, in order, as `search_all` gives them."""
     for some in passes(sentences):
         found = model(SentenceBatch.of_words(some, model.device), constrained).log_probability
-        scores = iter(found.to(finest(found.device)).tolist())
+        scores = iter(checked(found.to(finest(found.device))).tolist())
         for words in some:
             of_words = [sum(next(scores) for _ in pieces) for pieces in words]
             masses = list(accumulate(of_words))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from dtg.errors import NotFiniteError
 from dtg.families.family import Family
 from dtg.families.lanes import Lanes
 from dtg.families.rows import LaneRows
@@ -26,6 +27,13 @@ from dtg.transitions.table import GENERATE
 
 Watch = Callable[[CachedKeys, Sequence[VisibleRows]], Keys]
 PREDICTIONS_AT_ONCE = 256  # rows whose whole vocabulary is looked at together
+
+
+def checked(log_probability: Tensor) -> Tensor:
+    """The same, if none is NaN; what is illegal is minus infinity."""
+    if bool(log_probability.isnan().any()):
+        raise NotFiniteError("a log-probability of the model")
+    return log_probability
 
 
 class Evaluator:
@@ -87,7 +95,7 @@ class Evaluator:
             hidden, model.decoder.embedding.weight, self._allowed(features), model.starts_word, endings=endings
         )
         may = legal(self.system, FeatureTable(self.system.lane_states.feature_names, features, words_left))
-        found = found.to(finest(found.device))
+        found = checked(found.to(finest(found.device)))
         if isinstance(lanes.states, AttachLanes):
             attached = torch.full_like(found[:, :1], -torch.inf).repeat(1, may.shape[1] - found.shape[1])
             pending = lanes.states.pending[:, 0].nonzero()[:, 0]
@@ -113,7 +121,7 @@ class Evaluator:
             features = states.features()[lane]
             found.append(self.model.attach(hidden[lane], states.piece[lane, 0], tape, features, self.constrained))
         attached = torch.cat(found)
-        return attached.to(finest(attached.device))
+        return checked(attached.to(finest(attached.device)))
 
     def piece_log_probability(self, hidden: Tensor, features: Tensor, piece: Tensor) -> Tensor:
         """(lanes,) log p(GEN and this subword)."""
@@ -127,7 +135,7 @@ class Evaluator:
         model = self.model
         allowed = self._allowed(features)
         found: Tensor = model.head.pieces(hidden, model.decoder.embedding.weight, allowed, model.starts_word)
-        return found.to(finest(found.device))
+        return checked(found.to(finest(found.device)))
 
     def _allowed(self, features: Tensor) -> Allowed | None:
         return Allowed.of(self.system, features) if self.constrained else None
@@ -135,7 +143,7 @@ class Evaluator:
     def _log_probability(self, hidden: Tensor, targets: Targets, allowed: Allowed | None) -> Tensor:
         weight = self.model.decoder.embedding.weight
         found: Tensor = self.model.head(hidden, targets, weight, allowed, self.model.starts_word)
-        return found.to(finest(found.device))
+        return checked(found.to(finest(found.device)))
 
     def _advance(self, lanes: Lanes, cache: KVCache, actions: LaneActions) -> Tensor:
         """Carry out the actions and compute the rows that they add."""

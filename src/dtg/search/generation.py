@@ -15,11 +15,12 @@ import torch
 from torch import Tensor
 
 from dtg.errors import InputError
+from dtg.io.settings import Seed, check_value
 from dtg.model.model import DecoderModel
 from dtg.search.backpointers import actions_of, replay
 from dtg.search.beam_search import BeamSearch
 from dtg.search.options import BeamOptions
-from dtg.search.sampling import Sampling, check_seed, draw
+from dtg.search.sampling import Sampling, draw
 from dtg.search.word_step import NextWord, compacted
 from dtg.text.tokenizer import Tokenizer
 from dtg.transitions.action import NOTHING
@@ -64,10 +65,12 @@ def generate_sentences(
 ) -> Iterator[GeneratedSentence]:
     """Sentences that begin with the words of the prompt. The same seed gives the same sentences."""
     tokenizer = model.require_tokenizer()
-    if type(count) is not int or count < 1:
-        raise InputError(f"{count!r} sentences cannot be generated; ask for at least one.")
-    check_seed(seed)
-    if type(max_words) is not int or max_words < max(1, len(prompt)):
+    check_value("count", count, int)
+    if count < 1:
+        raise InputError(f"{count} sentences cannot be generated; ask for at least one.")
+    check_value("max_words", max_words, int)
+    check_value("seed", seed, Seed)
+    if max_words < max(1, len(prompt)):
         raise InputError(
             f"max_words is {max_words!r}; it must be at least 1, and no less than the prompt's {len(prompt)}."
         )

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from dtg.errors import InputError
-
-SEEDS = (-(2**63), 2**64)  # those that torch takes
+from dtg.io.settings import NonNegativeFloat, PositiveInt, check_value
 
 
 def generator_of(*names: object) -> torch.Generator:
     """Random numbers that follow from these names, such as a seed and a sentence, and from nothing else."""
     text = "\n".join(map(str, names)).encode("utf-8", "surrogatepass")
     return torch.Generator().manual_seed(int.from_bytes(hashlib.sha256(text).digest()[:7], "big"))
-
-
-def check_seed(seed: int) -> None:
-    """Raise unless torch takes a number as a seed."""
-    first, end = SEEDS
-    if type(seed) is not int or not first <= seed < end:
-        raise InputError(f"the seed is {seed!r}; a whole number from {first} up to {end - 1} is expected.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +27,9 @@ class Sampling:
     top_p: float = 1.0  # only among the most probable subwords that together have this probability
 
     def __post_init__(self) -> None:
-        for name, value in (("temperature", self.temperature), ("top_p", self.top_p)):
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise InputError(f"{name} is {value!r}; a number is expected.")
-        if not 0.0 <= self.temperature < math.inf:
-            raise InputError(f"the temperature is {self.temperature}; a number of at least 0 is expected.")
-        if self.top_k is not None and (type(self.top_k) is not int or self.top_k < 1):
-            raise InputError(f"top_k is {self.top_k!r}; a whole number of at least 1 is expected.")
+        check_value("the temperature", self.temperature, NonNegativeFloat)
+        check_value("top_k", self.top_k, PositiveInt | None)
+        check_value("top_p", self.top_p, float)
         if not 0.0 < self.top_p <= 1.0:
             raise InputError(f"top_p is {self.top_p}; a number above 0, and at most 1, is expected.")
 

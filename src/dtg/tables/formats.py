@@ -9,8 +9,10 @@ bounded number of rows at a time. What a table's sidecar holds is in its key-val
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -77,16 +79,24 @@ def field(value: Value) -> str:
 
 
 def read_rows(path: Path) -> Iterator[TableRow]:
-    """Read the rows of a table one by one; its name says which format it has."""
+    """Read the rows of a table one by one; its name says which format it has, and whether it is gzipped."""
     check_is_file(path)
-    format = next((known for known in FORMATS if path.suffix.lower() == f".{known}"), None)
+    is_gzipped = path.suffix.lower() == ".gz"
+    suffix = Path(path.stem).suffix.lower() if is_gzipped else path.suffix.lower()
+    format = next(
+        (known for known in FORMATS if suffix == f".{known}" and (not is_gzipped or known != "parquet")), None
+    )
     if format is None:
         raise FileError(f"cannot read {path}: a table is expected, a file that ends in .{', .'.join(FORMATS)}.")
     if format == "parquet":
         yield from parquet_rows(path)
         return
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with (
+            gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+            if is_gzipped
+            else path.open(encoding="utf-8-sig", newline="")
+        ) as file:
             if format == "jsonl":
                 for number, line in enumerate(file, start=1):
                     if line.strip():
@@ -100,6 +110,8 @@ def read_rows(path: Path) -> Iterator[TableRow]:
         raise DamagedFileError(f"cannot read {path}: it is not UTF-8. Convert the file to UTF-8.") from None
     except csv.Error as error:
         raise DamagedFileError(f"cannot read {path}, line {reader.line_num}: {error}.") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise DamagedFileError(f"cannot read {path}: it is not a whole gzip file. Get the file again.") from None
 
 
 def fields_of(names: Sequence[str], values: Sequence[str], path: Path, line: int) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from dtg.text.encoding import TreeEncoder, encode_split, encoder_for
 from dtg.text.manifest import TOKENIZER, describe_file, read_manifest, write_manifest
 from dtg.text.tokenizer import Tokenizer
 from dtg.text.words import ENGLISH
-from dtg.trees import SkippedSentence, TreebankReading, TreebankReport, TreeReading
+from dtg.trees import BracketReading, SkippedSentence, TreebankReading, TreebankReport, TreeReading
 
 SPLITS = ("train", "dev", "test")
 DEFAULT_VOCABULARY = 8_192
@@ -53,6 +53,8 @@ class PlainText:
     held_out: bool
     # Called only if the treebanks are needed.
     parse: Callable[[], Mapping[str, ParsedText]]
+    # True if its trees are phrases, in brackets; otherwise they are dependencies.
+    has_phrases: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +85,17 @@ def prepare_corpus(
         tokenizer: a SentencePiece model to use instead.
         reading: which trees the corpus gets, and what happens to those that cannot be taken as they are: a `TreebankReading`
             for dependencies, projected to phrases if it says so, or a `BracketReading` for phrases in brackets.
-        text: plain text that is parsed and added to the treebanks; its trees are dependencies, which may be projected.
+        text: plain text that is parsed and added to the treebanks. Its trees are of the same kind: phrases for a
+            `BracketReading`, otherwise dependencies, which may be projected.
         language: whose rules split raw text into words as those of the corpus are: a language code, or "none".
         progress: is handed the trees as they are read, for instance to show how far it is.
     """
     reading, out = reading or TreebankReading(), Path(out)
-    if text and not isinstance(reading, TreebankReading):
+    if text and text.has_phrases != isinstance(reading, BracketReading):
+        gets, are = ("phrases", "dependencies") if text.has_phrases else ("dependencies", "phrases in brackets")
         raise InputError(
-            "plain text gets dependencies from a parser, and the treebanks are in brackets. Leave the text out, or prepare "
-            "dependencies and have them projected to phrases."
+            f"plain text gets {gets} from a parser, and the treebanks are {are}. Leave one of them out, or name another "
+            "parser; dependencies can be projected to phrases."
         )
     inputs = describe_inputs(files, text)
     given = None if tokenizer is None else Tokenizer.load(tokenizer)

@@ -165,11 +165,14 @@ def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dic
 
 
 def restore_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Restore the optimizer's state."""
+    """Restore the optimizer's state; tensors of parameters that another optimizer has are left to it."""
     parameters = dict(model.named_parameters())
+    own = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
     for full_name, tensor in tensors.items():
         key, name = full_name.split("/", maxsplit=1)
         parameter = parameters[name]
+        if id(parameter) not in own:
+            continue
         if tensor.shape == parameter.shape and key != "step":
             value = torch.empty_like(parameter, requires_grad=False)
             value.copy_(distributed(tensor, parameter))

@@ -1,13 +1,14 @@
 """How to train: the checked settings of a configuration file's `[training]` table.
 
-Lengths are in steps (updates of the weights) unless the name says otherwise; rates are those of AdamW.
+Lengths are in steps (updates of the weights) unless the name says otherwise; rates are those of AdamW, which Muon's are made
+comparable with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from dataclasses import asdict, dataclass, fields
+from typing import Annotated, Any, Literal
 
 from dtg.errors import ConfigError
 from dtg.io.settings import (
@@ -22,6 +23,10 @@ from dtg.io.settings import (
 )
 
 TABLE = "[training]"
+OptimizerName = Literal["adamw", "muon"]
+Decay = Literal["cosine", "trapezoid"]
+# Settings that there have not always been; a run that leaves them as they are by default is recorded as it was before.
+LATER = ("optimizer", "matrix_rate", "decay", "decay_share")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +54,11 @@ class TrainingConfig:
     gradient_norm: Annotated[float, Limits(above=0, is_finite=False)] = 3.0  # longer gradients are clipped; inf: never
     weight_decay: NonNegativeFloat = 0.0
 
+    optimizer: OptimizerName = "adamw"  # "muon": Muon for matrices, AdamW for the rest
+    matrix_rate: PositiveFloat = 1.0  # with Muon, what multiplies the rate of matrices
+    decay: Decay = "cosine"  # of the rate after the warm-up; "trapezoid": it stays, and then falls in a straight line
+    decay_share: Share = 0.2  # with "trapezoid", the share of all steps in which it falls
+
     log_every: PositiveInt = 10
     dev_every: NonNegativeInt = 0  # 0: after every epoch. After the last step always.
     patience: NonNegativeInt = 0  # dev scores without improvement before training stops early; 0: never
@@ -70,6 +80,12 @@ class TrainingConfig:
                 f"{TABLE} peak_rate must be the highest rate: start_rate is {self.start_rate:g}, "
                 f"peak_rate {self.peak_rate:g}, final_rate {self.final_rate:g}."
             )
+        if self.optimizer == "adamw" and self.matrix_rate != 1.0:
+            raise ConfigError(f'{TABLE} matrix_rate is {self.matrix_rate:g}; it is for optimizer = "muon".')
+        if self.decay == "cosine" and self.decay_share != 0.2:
+            raise ConfigError(f'{TABLE} decay_share is {self.decay_share:g}; it is for decay = "trapezoid".')
+        if self.decay == "trapezoid" and not self.decay_share:
+            raise ConfigError(f'{TABLE} decay_share is 0; with decay = "trapezoid" the rate must fall at some time.')
 
     def _check_exactly_one(self, first: str, second: str) -> None:
         given = [name for name in (first, second) if getattr(self, name) is not None]
@@ -78,4 +94,6 @@ class TrainingConfig:
 
     def as_dict(self) -> dict[str, Any]:
         """What from_dict takes; keys that are not given are left out."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        defaults = {field.name: field.default for field in fields(self)}
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name, value in given.items() if name not in LATER or value != defaults[name]}

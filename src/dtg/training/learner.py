@@ -16,8 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from dtg.errors import TrainingError
+from dtg.errors import InputError, TrainingError
 from dtg.training.config import TrainingConfig
+from dtg.training.optimizers import make_optimizers
 from dtg.training.runtime import Runtime
 from dtg.training.sampler import Step, batch_seed
 from dtg.training.schedule import Schedule
@@ -26,21 +27,21 @@ from dtg.training.task import FollowsProgress, Integers, LossModule, OpaqueBatch
 
 
 class Learner:
-    """A model with its optimizer, wrapped for the processes at hand."""
+    """A model with its optimizers, wrapped for the processes at hand."""
 
     def __init__(self, model: nn.Module, config: TrainingConfig, schedule: Schedule, runtime: Runtime) -> None:
         self.model, self.config, self.schedule, self.runtime = model, config, schedule, runtime
         # A sharded model cannot save itself; the first process keeps a whole one to do it.
         self.spare = copy.deepcopy(model) if runtime.options.fsdp and runtime.is_main else None
         self.module = runtime.wrap(LossModule(model))
-        groups = [dict(group) for group in model.parameter_groups(config.peak_rate)]  # type: ignore[operator]
-        self.scales = [float(group.pop("scale", 1.0)) for group in groups]
-        self.parameters: list[Tensor] = [parameter for group in groups for parameter in group["params"]]
-        trained = {id(parameter) for parameter in model.parameters() if parameter.requires_grad}
-        if sorted(map(id, self.parameters)) != sorted(trained):
-            raise TrainingError("the model's parameter_groups must name each of its trainable parameters exactly once.")
-        plain = torch.optim.AdamW(groups, lr=config.peak_rate, weight_decay=config.weight_decay, fused=True)
-        self.optimizer: Any = runtime.accelerator.prepare_optimizer(plain)
+        if config.optimizer == "muon" and (runtime.options.fsdp or runtime.scaler is not None):
+            raise InputError("optimizer muon goes with precision no or bf16, and with whole weights, not sharded ones.")
+        made = make_optimizers(model, config)
+        self.scales = [one.scales for one in made]
+        self.optimizers: list[Any] = [runtime.accelerator.prepare_optimizer(one.optimizer) for one in made]
+        self.parameters: list[Tensor] = [
+            parameter for one in made for group in one.optimizer.param_groups for parameter in group["params"]
+        ]
         self.skipped = 0  # updates skipped because float16 overflowed
 
     def update(self, step: Step, split: TrainingSplit, wants_stop: bool) -> tuple[Tally, float, bool]:
@@ -51,8 +52,9 @@ class Learner:
         self.module.train()
         if isinstance(self.model, FollowsProgress):
             self.model.follow(step.number / max(1, self.schedule.steps - 1))
-        for group, scale in zip(self.optimizer.param_groups, self.scales, strict=True):
-            group["lr"] = self.schedule.rate(step.number) * scale
+        for optimizer, scales in zip(self.optimizers, self.scales, strict=True):
+            for group, scale in zip(optimizer.param_groups, scales, strict=True):
+                group["lr"] = self.schedule.rate(step.number) * scale
         total, counts = torch.zeros((), dtype=torch.float64), Tally()
         for turn in range(rounds):
             place = turn * processes + rank
@@ -84,9 +86,11 @@ class Learner:
         norm = self.runtime.clip(self.parameters, self.config.gradient_norm)
         if not math.isfinite(norm) and self.runtime.scaler is None:
             raise TrainingError(self.not_finite(step, "gradient", norm))
-        self.optimizer.step()
-        self.skipped += bool(self.optimizer.step_was_skipped)
-        self.optimizer.zero_grad()
+        for optimizer in self.optimizers:
+            optimizer.step()
+        self.skipped += any(optimizer.step_was_skipped for optimizer in self.optimizers)
+        for optimizer in self.optimizers:
+            optimizer.zero_grad()
         return norm if math.isfinite(norm) else 0.0
 
     def not_finite(self, step: Step, what: str, value: float) -> str:

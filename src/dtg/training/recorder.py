@@ -105,7 +105,11 @@ class Recorder:
         """Write everything that resuming needs."""
         tensors = {
             "model": model_tensors(learner.model),
-            "optimizer": optimizer_tensors(learner.model, learner.optimizer.optimizer),
+            "optimizer": {
+                name: tensor
+                for one in learner.optimizers
+                for name, tensor in optimizer_tensors(learner.model, one.optimizer).items()
+            },
             "random": random_tensors(learner.runtime.device),
         }
         if self.log is None:
@@ -120,7 +124,8 @@ class Recorder:
     def restore(self, checkpoint: Checkpoint, learner: Learner) -> RunState:
         """Put everything back to where a checkpoint was written."""
         restore_model(learner.model, checkpoint.tensors("model"))
-        restore_optimizer(learner.model, learner.optimizer.optimizer, checkpoint.tensors("optimizer"))
+        for one in learner.optimizers:
+            restore_optimizer(learner.model, one.optimizer, checkpoint.tensors("optimizer"))
         restore_random(checkpoint.tensors("random"), learner.runtime.device)
         if learner.runtime.scaler is not None and checkpoint.state["scaler"]:
             learner.runtime.scaler.load_state_dict(checkpoint.state["scaler"])

@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from dtg.losses import BatchLoss
 
@@ -38,6 +38,14 @@ class FollowsProgress(Protocol):
 
     def follow(self, progress: float) -> None:
         """Called before every step with the share of all steps that are done: 0 at the first, 1 at the last."""
+
+
+@runtime_checkable
+class HasMatrices(Protocol):
+    """A model that can be trained by Muon."""
+
+    def matrices(self) -> list[Tensor]:
+        """The weights of linear maps between hidden vectors; not embeddings, not what makes the output."""
 
 
 class TrainingSplit(Protocol):

@@ -30,6 +30,7 @@ from dtg.cli.trees import (
     ParserTrees,
     TreeSelection,
     check_draw,
+    check_kind,
     draw_parsed,
     model_sidecar,
     parser_sidecar,
@@ -40,7 +41,8 @@ from dtg.errors import InputError
 SourceArgument = Annotated[
     str,
     typer.Argument(
-        help="A sentence, a file of them (one a line; - for stdin), or .conllu.", metavar="TEXT|FILE|CONLLU"
+        help="A sentence, a file of them (one a line; - for stdin), or a treebank (.conllu, .ptb).",
+        metavar="TEXT|FILE|CONLLU",
     ),
 ]
 
@@ -48,6 +50,10 @@ SourceArgument = Annotated[
 def parse(
     source: SourceArgument,
     parser: ParserOption = None,
+    kind: Annotated[
+        Literal["dependency", "constituency"] | None,
+        typer.Option(help="Of the trees; it is the parser's, and only checked."),
+    ] = None,
     by: Annotated[
         Literal["parser", "model"],
         typer.Option(help="Trees of a parser, or the best of a language model's own search."),
@@ -78,11 +84,15 @@ def parse(
 ) -> None:
     """Parse sentences. The output is CoNLL-U, with the probability of each tree (# prob) and arc (Confidence in MISC).
 
+    A constituency parser's is brackets, a tree a line; these have no place for probabilities.
+
     dtg parse "The dog barks." --draw
 
     dtg parse corpus.txt --parser runs/parser/best --out corpus.conllu
 
     dtg parse corpus.txt --sample-trees 300 --without-replacement --out proposals.conllu
+
+    dtg parse corpus.txt --kind constituency --parser runs/phrases/best --out corpus.ptb
 
     In a list, the trees of a sentence follow each other and have the same sent_id; # tree numbers them.
     """
@@ -105,6 +115,7 @@ def parse(
         sidecar = model_sidecar(given.name, trees, options)
     else:
         trees = ParserTrees(load_parser(parser_folder(parser), device), selection)
+        check_kind(kind, trees.parser, out)
         sidecar = parser_sidecar(given.name, parser_folder(parser), options, str(trees.parser.device))
     if draw:
         draw_parsed(given.items(trees.language), trees, draw)

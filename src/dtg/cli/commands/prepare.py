@@ -120,7 +120,9 @@ def prepare(
 
     dtg prepare --train en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --project head --out ewt-phrases
 
-    The last two make corpora of phrases, for tg, plm, plm-mask and pushdown; the others are of dependencies.
+    dtg prepare --text corpus.txt --parser runs/phrases/best --out corpus-phrases
+
+    The last three make corpora of phrases, for tg, tg-hybrid, plm, plm-mask and pushdown; the others are of dependencies.
 
     Text has a sentence on each line, and an empty line after each document. It gets its trees from the parser; they are
     kept in DIR.parsed. Run again on the same files with the same options, the command resumes where it was interrupted,
@@ -129,6 +131,7 @@ def prepare(
     from dtg.cli.loading import parser_folder
     from dtg.cli.progress import with_progress
     from dtg.cli.training_text import TextParsing, check_text, is_text
+    from dtg.parser.loading import kind_of
     from dtg.tables.plain_text import LONGEST, TextReading
     from dtg.text import prepare_corpus
 
@@ -139,8 +142,11 @@ def prepare(
     treebanks = {split: [path for path in files if path not in texts[split]] for split, files in given.items()}
     texts["train"] += text or []
     texts = {split: files for split, files in texts.items() if files}
+    folder = parser_folder(parser)
+    has_phrases = bool(texts) and kind_of(folder) == "constituency"
+    has_treebanks = any(treebanks.values())
     reading = ReadingOptions(
-        trees=trees,
+        trees="brackets" if has_phrases and not has_treebanks else trees,
         skip_invalid=skip_invalid,
         nonprojective=nonprojective,
         roots=roots,
@@ -154,7 +160,8 @@ def prepare(
         raise InputError("--parser, --tokenized, --paragraphs and --longest are about text, and none is given.")
     spoken = language_of(language, treebanks["train"])
     of_text = TextReading(tokenized, paragraphs, longest, spoken)
-    parsing = TextParsing(texts, out, of_text, parser_folder(parser), device, holds_out=not dev and "train" in texts)
+    holds_out = not dev and "train" in texts
+    parsing = TextParsing(texts, out, of_text, folder, device, holds_out, has_phrases)
     with interruptible():
         prepared = prepare_corpus(
             treebanks,

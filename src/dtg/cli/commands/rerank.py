@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from dtg import pretrained
 from dtg.cli.commands.parse import SourceArgument
 from dtg.cli.options import (
@@ -28,7 +30,6 @@ from dtg.cli.options import (
 from dtg.cli.tables import Destination, Work, write_trees
 from dtg.errors import InputError
 from dtg.trees.kinds import DEPENDENCY
-from dtg.trees.reading import is_bracket_file
 
 if TYPE_CHECKING:
     from dtg.scoring.reranking import Reranking
@@ -62,13 +63,16 @@ def rerank(
 
     dtg rerank corpus.txt --model runs/dtg/best --out trees.conllu
 
+    dtg rerank corpus.txt --model runs/tg/best --parser runs/phrases/best --out trees.ptb
+
     dtg rerank sentences.txt --tokenized --model runs/tg/best --parser nbest.ptb --out trees.ptb
 
     Comments give log p(words, tree), the sum over all trees drawn, the tree's share of it, and its rank by the parser.
     """
     to = Destination.of_trees(out, resume=resume, overwrite=overwrite, inputs=(source, parser, model))
-    from dtg.cli.loading import load_models, open_proposal, proposal_identity, provenance, show_repairs
+    from dtg.cli.loading import load_models, provenance
     from dtg.cli.sentences import UnparsedInput
+    from dtg.named_proposal import NamedProposal
     from dtg.scoring.reranking import check_has_trees
     from dtg.tables.long_sentences import LengthLimit
 
@@ -76,15 +80,15 @@ def rerank(
     [loaded] = load_models(None if model is None else [model], device)
     check_has_trees(loaded.model)
     name = parser or pretrained.PARSER
-    if loaded.model.family.system.kind is not DEPENDENCY and project is None and not is_bracket_file(name):
+    proposed = NamedProposal.of(name, device, project)
+    if loaded.model.family.system.kind is not DEPENDENCY and not proposed.gives_phrases:
         raise InputError(
             f"{loaded.name} is a model of phrases, and {name} gives dependencies. Pass --project with the labels that the "
-            "model was trained with, or --parser with a file of trees in brackets."
+            "model was trained with, or --parser with a constituency parser or a file of trees in brackets."
         )
-    proposal = open_proposal(name, device, project)
 
     def rankings(items: Iterable[Item[UnparsedSentence]]) -> Iterator[Reranking]:
-        return (loaded.model.rerank(item.content.words, proposal, trees, seed=seed) for item in items)
+        return (loaded.model.rerank(item.content.words, proposed.proposal, trees, seed=seed) for item in items)
 
     def rows(item: Item[UnparsedSentence], found: Reranking) -> list[Row]:
         return [(reranked_text(item.content, found, weight),)]
@@ -97,13 +101,14 @@ def rerank(
             **given.settings,
         }
         options |= {} if project is None else {"project": project}
-        hashes = {"model_sha256": loaded.sha256, "proposal": proposal_identity(name)}
+        hashes = {"model_sha256": loaded.sha256, "proposal": proposed.sha256}
         settings = {**options, **hashes, "device": str(loaded.model.device)}
         return provenance("rerank", settings, {"model": str(loaded.folder), "proposal": name, "input": given.name})
 
     write_trees(Work(given.items(loaded.model.language), given.size, rankings, rows, (), GROUP), to, sidecar)
     given.tell_left_out()
-    show_repairs(proposal)
+    for line in proposed.changes():
+        typer.echo(f"dtg: {line}", err=True)
 
 
 def reranked_text(given: UnparsedSentence, found: Reranking, weight: float) -> str:

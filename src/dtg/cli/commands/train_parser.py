@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from dtg.cli.options import (
+    FunctionsOption,
     LanguageOption,
     LogWithOption,
     MaxMinutesOption,
@@ -16,25 +17,43 @@ from dtg.cli.options import (
     ResumeRunOption,
     RootsOption,
     SkipInvalidOption,
+    TagsOption,
     ThreadsOption,
+    TracesOption,
     TrainingDeviceOption,
+    TreeFormatOption,
+    UnaryOption,
 )
+from dtg.cli.reading import ReadingOptions
 from dtg.cli.training import Tables, TrainingRun, language_of, read_config
 from dtg.errors import InputError
-from dtg.trees import DependencyTree, TreebankReport, read_treebank
+from dtg.trees import TreebankReport, TreeReading
+from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY
 
 if TYPE_CHECKING:
+    from dtg.parser import Parser
+    from dtg.parser.config import Kind
     from dtg.training import Outcome
 
 HELD_OUT = 20  # without --dev, one of this many training sentences is held out
 
 
 def train_parser(
-    treebanks: Annotated[list[Path], typer.Argument(help="Treebanks to learn from (.conllu, .conll, .gz).")],
+    treebanks: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Treebanks to learn from: dependencies (.conllu, .conll) or phrases in brackets (.ptb, .mrg, .brackets); "
+            "also .gz."
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="The run's folder: checkpoints, log, curves, and the best parser.")],
     dev: Annotated[
         list[Path] | None,
         typer.Option(help=f"A treebank to choose the best by; without it, each {HELD_OUT}th sentence is held out."),
+    ] = None,
+    kind: Annotated[
+        Literal["dependency", "constituency"] | None,
+        typer.Option(help="Of the parser's trees. [default: as the treebanks' are]"),
     ] = None,
     encoder: Annotated[
         str | None,
@@ -49,8 +68,13 @@ def train_parser(
         typer.Option(help="A configuration file, or the name of one that comes with dtg.", metavar="FILE|NAME"),
     ] = None,
     language: LanguageOption = None,
+    trees: TreeFormatOption = "auto",
     nonprojective: NonProjectiveOption = "lift",
     roots: RootsOption = "error",
+    unary: UnaryOption = None,
+    functions: FunctionsOption = None,
+    traces: TracesOption = None,
+    tags: TagsOption = None,
     skip_invalid: SkipInvalidOption = False,
     resume: ResumeRunOption = False,
     max_minutes: MaxMinutesOption = None,
@@ -66,18 +90,33 @@ def train_parser(
     dtg train-parser en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --encoder roberta-large --out runs/parser
 
     dtg evaluate parser en_ewt-ud-test.conllu --parser runs/parser/best
+
+    dtg train-parser --kind constituency wsj.mrg --dev wsj-dev.mrg --out runs/phrases
     """
     from dtg.parser.config import default_tables
     from dtg.training import RuntimeOptions
 
-    tables = default_tables(encoder) if config is None else read_config(config)
-    if encoder is not None:
-        tables = {**tables, "model": {**tables["model"], "encoder": encoder}}
+    reading = ReadingOptions(
+        trees=trees,
+        skip_invalid=skip_invalid,
+        nonprojective=nonprojective,
+        roots=roots,
+        unary=unary,
+        functions=functions,
+        traces=traces,
+        tags=tags,
+    ).reading([*treebanks, *(dev or [])])
+    tables = None if config is None else read_config(config)
+    kind = kind_of(kind, tables, reading)
+    tables = default_tables(encoder, kind) if tables is None else tables
+    given: dict[str, Any] = {} if encoder is None else {"encoder": encoder}
+    given |= {"kind": kind} if kind == "constituency" else {}
+    tables = {**tables, "model": {**tables["model"], **given}}
     check_tables(tables)
     RuntimeOptions(precision, device=device, log_with=tuple(log_with or ()))  # mistakes, before treebanks are read
     if language is not None or "language" not in tables["model"]:
-        tables = {**tables, "model": {**tables["model"], "language": language_of(language, treebanks)}}
-    reading: dict[str, Any] = {"nonprojective": nonprojective, "roots": roots, "skip_invalid": skip_invalid}
+        of_texts = treebanks if kind == "dependency" else []  # brackets have no text to split
+        tables = {**tables, "model": {**tables["model"], "language": language_of(language, of_texts)}}
     train = read_split(treebanks, "train", reading)
     if dev:
         held_out = read_split(dev, "dev", reading)
@@ -86,6 +125,22 @@ def train_parser(
     run = TrainingRun(out, resume, max_minutes, precision, device, threads, log_with=tuple(log_with or ()))
     outcome = train_model(run, tables, {"train": train, "dev": held_out})
     run.end(outcome, "parser", "word", "The same command with --resume resumes it.")
+
+
+def kind_of(given: Kind | None, tables: Tables | None, reading: TreeReading) -> Kind:
+    """The kind of trees that the treebanks hold; what is said of it elsewhere must agree."""
+    found: Kind = "constituency" if reading.kind is CONSTITUENCY else "dependency"
+    configured = None if tables is None else tables["model"].get("kind")
+    if configured is None and tables is not None and given != "constituency":
+        configured = "dependency"
+    for wanted, who in ((given, "--kind"), (configured, "the configuration")):
+        if wanted is not None and wanted != found:
+            files = {DEPENDENCY: "dependencies (CoNLL-U)", CONSTITUENCY: "phrases (brackets)"}[reading.kind]
+            raise InputError(
+                f"{who} says {wanted}, but the treebanks are read as {files}. Brackets are files named .ptb, .mrg or "
+                ".brackets; with --trees brackets, all of them."
+            )
+    return found
 
 
 def check_tables(tables: Tables) -> None:
@@ -100,18 +155,18 @@ def check_tables(tables: Tables) -> None:
         Subwords.of(config.encoder)
 
 
-def read_split(paths: list[Path], name: str, reading: dict[str, Any]) -> list[DependencyTree]:
+def read_split(paths: list[Path], name: str, reading: TreeReading) -> list[Any]:
     """The trees of some treebanks; what had to be changed is said."""
     from dtg.cli.progress import show_changes, with_progress
 
     report = TreebankReport()
-    trees = list(with_progress(read_treebank(paths, **reading, report=report), report, f"reading {name}"))
+    trees = list(with_progress(reading.read(paths, report), report, f"reading {name}"))
     typer.echo(f"dtg: {name}: {report.lines()[0]}.", err=True)
     show_changes(report)
     return trees
 
 
-def hold_out(trees: list[DependencyTree]) -> tuple[list[DependencyTree], list[DependencyTree]]:
+def hold_out(trees: list[Any]) -> tuple[list[Any], list[Any]]:
     """Split off every HELD_OUT-th tree for dev."""
     dev = trees[HELD_OUT - 1 :: HELD_OUT]
     if not dev:
@@ -123,15 +178,25 @@ def hold_out(trees: list[DependencyTree]) -> tuple[list[DependencyTree], list[De
     return train, dev
 
 
-def train_model(run: TrainingRun, tables: Tables, trees: dict[str, list[DependencyTree]]) -> Outcome:
+def train_model(run: TrainingRun, tables: Tables, trees: dict[str, list[Any]]) -> Outcome:
     """Hand over to the library."""
     from dtg.cli.training_progress import ParserReporter
-    from dtg.parser import BiaffineParser, ParserConfig
+    from dtg.parser import BiaffineParser, ParserConfig, SpanParser
     from dtg.parser.data import ParserCorpus
+    from dtg.parser.phrase_data import PhraseCorpus
     from dtg.training import TrainingConfig
 
     run.set_threads()
     config, training = ParserConfig.from_dict(tables["model"]), TrainingConfig.from_dict(tables["training"])
-    corpus = ParserCorpus(trees, config)
-    parser = BiaffineParser.create(config, corpus.tokenizer, training.seed)
+    corpus: ParserCorpus | PhraseCorpus
+    parser: Parser
+    if config.kind == "dependency":
+        corpus = ParserCorpus(trees, config)
+        parser = BiaffineParser.create(config, corpus.tokenizer, training.seed)
+    else:
+        corpus = PhraseCorpus(trees, config)
+        parser = SpanParser.create(config, corpus.tokenizer, training.seed)
+        labels = len(corpus.tokenizer.labels)
+        rare = f" ({corpus.rare_labels:,} rarer ones are not learned)" if corpus.rare_labels else ""
+        typer.echo(f"dtg: {labels:,} labels, unary chains counted as one{rare}.", err=True)
     return run.train(parser, corpus, training, config.to_dict(), ParserReporter())

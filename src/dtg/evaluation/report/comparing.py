@@ -41,7 +41,9 @@ class Basis:
 def basis_of(found: Found, by: str | None = None) -> Basis:
     """Of one evaluation; `by` is the kind of probability, where there are several."""
     settings, content = found.settings, found.content
-    thing = {"blimp": "pairs", "pairs": "pairs", "sg": "items"}.get(found.kind, "sentences")
+    thing = {"blimp": "pairs", "pairs": "pairs", "sg": "items", "garden-paths": "items", "reading": "words"}.get(
+        found.kind, "sentences"
+    )
     scored = content["scores"] if thing == "pairs" else {}
     count = next((one["overall"]["pairs"] for one in scored.values()), content.get(thing))
     by = by or settings.get("by")

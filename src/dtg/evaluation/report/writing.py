@@ -21,6 +21,7 @@ from dtg.evaluation.report.benchmarks import (
 )
 from dtg.evaluation.report.formats import html, markdown
 from dtg.evaluation.report.gathering import Gathered, ReportedModel
+from dtg.evaluation.report.human import garden_paths_section, reading_section
 from dtg.evaluation.report.overview import Headlines, overview, parser_section, representation_section
 from dtg.evaluation.report.page import MISSING, Cell, Figure, Page, Table, Text
 from dtg.evaluation.report.paired import paired_section
@@ -66,6 +67,8 @@ def make_page(gathered: Gathered) -> Page:
         syntaxgym_section(models),
         blimp_section(models),
         pairs_section(models),
+        reading_section(models),
+        garden_paths_section(models),
         paired_section(models),
         reranking_section(models),
         parser_section(models, gathered.parsers, headlines),

@@ -21,7 +21,7 @@ from dtg.evaluation.contract import Content, Interval, Item, Metric, Row, Task
 from dtg.evaluation.intervals import ratio_interval
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
 from dtg.evaluation.tasks.selection import choose, content_hash, reading_remarks
-from dtg.parser import BiaffineParser
+from dtg.parser import Parser
 from dtg.parser.encoder.vocabulary import tags_of
 from dtg.tables.columns import Column
 from dtg.text.documents import sentence_id
@@ -128,7 +128,12 @@ class Parsing(GoldTask):
     def data_sha256(self) -> str:
         return content_hash([[tree.words, tree.heads, tree.labels, is_punctuation(tree)] for tree in self.gold])
 
-    def for_model(self, model: BiaffineParser) -> Self:  # type: ignore[override]  # of parsers, not language models
+    def for_model(self, model: Parser) -> Self:  # type: ignore[override]  # of parsers, not language models
+        if isinstance(model, Parser) and model.kind != "dependency":
+            raise InputError(
+                f"{self.data} holds dependencies, and the parser gives phrases. Name a treebank in brackets (.ptb, .mrg, "
+                ".brackets), or a dependency parser."
+            )
         return replace(self, labelled=model.is_labelled)
 
     def items(self) -> list[Sequence[DependencyTree]]:
@@ -140,7 +145,7 @@ class Parsing(GoldTask):
     def given(self) -> dict[str, Any]:
         return {"files": [str(path) for path in self.files]}
 
-    def measure(self, model: BiaffineParser, items: Sequence[DependencyTree]) -> list[Row]:  # type: ignore[override]
+    def measure(self, model: Parser, items: Sequence[DependencyTree]) -> list[Row]:  # type: ignore[override]
         lists = model.k_best_all((tree.words for tree in items), self.nbest)
         return [
             counted(gold, [one.tree for one in found], self.labelled) for gold, found in zip(items, lists, strict=True)
@@ -260,7 +265,7 @@ def parts_of(content: Mapping[str, Any]) -> dict[str, dict[str, Mapping[str, Any
     return {"overall": {**total, **best}, "by_length": content["by_length"]}
 
 
-def evaluate_parser(parser: BiaffineParser, gold: Iterable[DependencyTree], nbest: int = 1) -> dict[str, Any]:
+def evaluate_parser(parser: Parser, gold: Iterable[DependencyTree], nbest: int = 1) -> dict[str, Any]:
     """Parse the words of gold trees and compare; with `nbest` above 1, also the best tree of each list."""
     task = Parsing((), tuple(gold), nbest).for_model(parser)
     rows = [row for items in task.items() for row in task.measure(parser, items)]

@@ -18,19 +18,22 @@ import numpy as np
 from dtg.errors import InputError
 from dtg.evaluation.contract import Content, Interval, Metric, Row
 from dtg.evaluation.intervals import ratio_interval
-from dtg.evaluation.models import NamedProposal
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
 from dtg.evaluation.tasks.parsing import GoldTask, attachments, is_punctuation, ticket
 from dtg.evaluation.tasks.perplexity import finite
 from dtg.evaluation.tasks.selection import choose, content_hash, details
 from dtg.language_model import LanguageModel
+from dtg.named_proposal import NamedProposal
 from dtg.parser.parser import Parser
+from dtg.proposals.projected import ProjectedProposal
 from dtg.scoring.proposal import Proposal
 from dtg.scoring.reranking import Reranking, check_has_trees
 from dtg.tables.columns import Column
 from dtg.text.documents import sentence_id
 from dtg.trees import DependencyTree, TreebankReport, read_conllu
 from dtg.trees.conllu import Roots
+from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY
+from dtg.trees.phrases.projection import PhraseLabels
 
 WHOSE = ("proposal", "reranked", "oracle")
 PARTS = {"all": "all words", "without_punctuation": "no punctuation"}
@@ -79,6 +82,7 @@ class RerankedTrees(GoldTask):
     sample: int | None = None
     seed: int = 0
     constrained: bool = True
+    project: PhraseLabels | None = None
     report: TreebankReport = field(default_factory=TreebankReport, compare=False)
 
     @classmethod
@@ -94,6 +98,7 @@ class RerankedTrees(GoldTask):
         seed: int = 0,
         roots: Roots = "error",
         skip_invalid: bool = False,
+        project: PhraseLabels | None = None,
         device: str = "auto",
     ) -> Self:
         """Gold trees of a treebank.
@@ -105,15 +110,22 @@ class RerankedTrees(GoldTask):
             weight: how much the proposal's own log-probability of a tree counts.
             limit, sample, seed: the first sentences, or some at random; and which trees are drawn.
             roots, skip_invalid: what happens to trees of several roots, and to what cannot be read (see `read_conllu`).
+            project: "head", for a model of phrases that dependencies were projected to with these labels; the trees that it
+                chooses are compared as dependencies.
             device: where a parser computes.
         """
+        if project not in (None, "head"):
+            raise InputError(
+                f"phrases with labels {project!r} do not say which dependencies they are; those with labels 'head' do, and can "
+                "be compared with a treebank of dependencies."
+            )
         report = TreebankReport()
         every = read_conllu(source, roots=roots, skip_invalid=skip_invalid, report=report)
         gold = choose(every, lambda tree: ticket(tree, seed), limit=limit, sample=sample)
         if not gold:
             raise InputError(f"{source} has no sentences.")
-        named = proposal if isinstance(proposal, NamedProposal) else NamedProposal.of(proposal, device)
-        return cls(source, tuple(gold), named, trees, weight, limit, sample, seed, report=report)
+        named = proposal if isinstance(proposal, NamedProposal) else NamedProposal.of(proposal, device, project)
+        return cls(source, tuple(gold), named, trees, weight, limit, sample, seed, project=project, report=report)
 
     @property
     def data(self) -> str:
@@ -128,6 +140,14 @@ class RerankedTrees(GoldTask):
 
     def for_model(self, model: LanguageModel) -> Self:
         check_has_trees(model)
+        wanted = DEPENDENCY if self.project is None else CONSTITUENCY
+        kind = model.family.system.kind
+        if kind is not None and kind is not wanted:
+            raise InputError(
+                f"{model.name} ({model.family.name}) is a model of {kind.name} trees, and here it is given {wanted.name} "
+                "trees. Gold trees in brackets are for models of phrases, and so are dependencies projected with labels "
+                "'head', unless the model's trees are binary."
+            )
         return replace(self, constrained=model.config.constrained)
 
     def items(self) -> list[list[DependencyTree]]:
@@ -141,6 +161,7 @@ class RerankedTrees(GoldTask):
             "proposal": self.proposal.sha256,
             "weight": self.weight,
             "constrained": self.constrained,
+            **({} if self.project is None else {"project": self.project}),
         }
 
     def given(self) -> dict[str, Any]:
@@ -153,7 +174,10 @@ class RerankedTrees(GoldTask):
         rows = []
         for tree in items:
             found = model.rerank(tree.words, self.proposal.proposal, self.trees, seed=self.seed)
-            rows.append(count_right(tree, own_tree(self.proposal.proposal, found), found, self.weight))
+            own = own_tree(self.proposal.proposal, found)
+            if self.project is not None:
+                found = as_dependencies(found)
+            rows.append(count_right(tree, own, found, self.weight))
         return rows
 
     def summarize(self, rows: Sequence[Row], name: str) -> Content:
@@ -193,13 +217,20 @@ class RerankedTrees(GoldTask):
         return [*blocks, *cls.against(content)]
 
 
-def own_tree(proposal: Proposal, found: Reranking) -> DependencyTree:
+def own_tree(proposal: Proposal, found: Reranking) -> Any:
     """A parser's most probable tree; of anything else, the tree that it ranks first among those it gave."""
+    if isinstance(proposal, ProjectedProposal):
+        if isinstance(proposal.proposal, Parser):
+            return proposal.proposal.parse(found.trees[0].tree.words).tree
+        return own_tree(proposal.proposal, as_dependencies(found))
     if isinstance(proposal, Parser):
         return proposal.parse(found.trees[0].tree.words).tree
-    first = min(found.trees, key=lambda ranked: ranked.proposal_rank).tree
-    assert isinstance(first, DependencyTree)
-    return first
+    return min(found.trees, key=lambda ranked: ranked.proposal_rank).tree
+
+
+def as_dependencies(found: Reranking) -> Reranking:
+    """The same trees, of which each was made of dependencies with labels "head", as these."""
+    return replace(found, trees=tuple(replace(one, tree=one.tree.to_dependencies()) for one in found.trees))
 
 
 def count_right(gold: DependencyTree, own: DependencyTree, found: Reranking, weight: float = 0.0) -> Row:

@@ -1,18 +1,19 @@
 """The chart of n-ary phrase-structure trees, all spans of one width at a time: log-partition function and span marginals.
 
-A tree over words i..j is a labelled constituent, and a constituent of two words or more has two children or more. A child is a
-bare word or a constituent. Three values are kept of words i..j, each derived in one way for each set of trees:
+A tree is a labelled constituent, and a constituent of two words or more has two children or more, each a bare word or a
+constituent. Three values are kept of words i..j:
 
     COMPLETE(i, j)    one child: the score of the span + CHILDREN(i, j); of a single word, with its span or without it
     CHILDREN(i, j)    two children or more: SEQUENCE(i, p) + COMPLETE(p + 1, j), for each p, i <= p < j
     SEQUENCE(i, j)    one child or more: COMPLETE(i, j), or CHILDREN(i, j) as it is
 
-The last child of a sequence is split off whole, so that every tree is derived in exactly one way. As COMPLETE is CHILDREN with the
-span's score, SEQUENCE is CHILDREN with or without it: one sum over splits is enough for all three. The score of a span here is
-that of all its labels together; labels are a sum, or a maximum, of their own.
+The last child of a sequence is split off whole, so every tree is derived in exactly one way. As COMPLETE is CHILDREN with the
+span's score, SEQUENCE is CHILDREN with or without it: one sum over splits is enough for all three. The score of a span here
+is that of all its labels together; labels are a sum, or a maximum, of their own.
 
-As in `eisner`, the two parts of a split stand in two tables such that those of all spans of one width are two rectangles: spans of
-width w = j - i use starts[:n - w, :w] + ends[w:, n - w:]. The batch comes last. The gradient is the outside pass, written out.
+As in `eisner`, the two parts of a split stand in two tables such that those of all spans of one width are two rectangles:
+spans of width w = j - i use starts[:n - w, :w] + ends[w:, n - w:]. The batch comes last. The gradient is the outside pass,
+written out.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ class SpanLogPartition(torch.autograd.Function):
 
 def span_marginals(chart: SpanChart, lengths: Tensor) -> Tensor:
     """(batch, words, words) the probability that first to last word are a constituent; 0 in a sentence without trees."""
-    words, _, batch = chart.spans.shape
+    words = chart.spans.shape[0]
     starts, ends = torch.zeros_like(chart.starts), torch.zeros_like(chart.ends)  # how much each part is used
     has_tree = (chart.total > -torch.inf).to(chart.spans.dtype)
     roots = torch.zeros_like(chart.starts[0]).scatter_(0, (lengths - 1).unsqueeze(0), has_tree.unsqueeze(0))

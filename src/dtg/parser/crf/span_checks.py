@@ -14,8 +14,8 @@ def check_span_scores(scores: Tensor, lengths: Tensor) -> None:
     """Raise unless scores are (batch, words, words, labels) numbers and lengths say how many words each sentence has."""
     if scores.dim() != 4 or scores.shape[1] != scores.shape[2] or not scores.is_floating_point():
         raise InputError(
-            "span scores of shape (batch, words, words, labels) are expected, floating-point, with the score of label l for words "
-            f"i to j at [i - 1, j - 1, l]; {tuple(scores.shape)} of {scores.dtype} arrived."
+            "span scores of shape (batch, words, words, labels) are expected, floating-point, with the score of label l for "
+            f"words i to j at [i - 1, j - 1, l]; {tuple(scores.shape)} of {scores.dtype} arrived."
         )
     batch, words, _, labels = scores.shape
     if lengths.shape != (batch,) or lengths.is_floating_point() or lengths.device != scores.device:
@@ -55,7 +55,7 @@ def check_sentences_have_trees(total: Tensor) -> None:
 
 
 def check_nodes(nodes: Tensor, lengths: Tensor, labels: int) -> None:
-    """Raise unless (batch, nodes, 3) or (batch, k, nodes, 3) are the constituents of trees in which no two have the same words."""
+    """Raise unless (batch, nodes, 3) or (batch, k, nodes, 3) are the constituents of trees, no two over the same words."""
     if (
         nodes.dim() not in (3, 4)
         or nodes.shape[0] != lengths.shape[0]
@@ -63,8 +63,8 @@ def check_nodes(nodes: Tensor, lengths: Tensor, labels: int) -> None:
         or nodes.is_floating_point()
     ):
         raise InputError(
-            f"whole nodes of shape ({lengths.shape[0]}, nodes, 3) or ({lengths.shape[0]}, k, nodes, 3) are expected: first word, "
-            f"last word, label; {tuple(nodes.shape)} of {nodes.dtype} arrived."
+            f"whole nodes of shape ({lengths.shape[0]}, nodes, 3) or ({lengths.shape[0]}, k, nodes, 3) are expected: first "
+            f"word, last word, label; {tuple(nodes.shape)} of {nodes.dtype} arrived."
         )
     several = nodes if nodes.dim() == 4 else nodes.unsqueeze(1)
     first, last, label = several.unbind(3)

@@ -58,8 +58,8 @@ class DrawnPhrases(PhraseList):
 class SpanCRF(TreeCRF[SpanItems]):
     """The distribution that (batch, words, words, labels) scores define over the trees of (batch,) lengths words.
 
-    `scores[b, i - 1, j - 1, l]` is the score of label l for words i to j, both counted from 1. Spans that end before they begin, and
-    words past the sentence's end, are not read. Minus infinity forbids a label.
+    `scores[b, i - 1, j - 1, l]` is the score of label l for words i to j, both counted from 1. Spans that end before they
+    begin, and words past the sentence's end, are not read. Minus infinity forbids a label.
 
     What comes back has the scores' type and device. Sums over trees are computed in double precision. Trees are found without
     gradients; for gradients of their probabilities, give their nodes to `log_probability`.
@@ -92,7 +92,7 @@ class SpanCRF(TreeCRF[SpanItems]):
         return (self._exact_chart.total - expected.sum((1, 2))).clamp(min=0).to(self.scores.dtype)
 
     def log_probability(self, nodes: Tensor) -> Tensor:
-        """(batch,) log p of the trees with (batch, nodes, 3) constituents, or (batch, k) of (batch, k, nodes, 3); differentiable.
+        """(batch,) log p of trees of (batch, nodes, 3) constituents, or (batch, k) of (batch, k, nodes, 3); differentiable.
 
         A label of -1 is whichever label: p is then the sum over all of them. Rows of -1 are no constituents.
         """

@@ -26,7 +26,7 @@ class PretrainedEncoder(SentenceEncoder):
         assert vocabulary.subwords is not None
         self.subwords = vocabulary.subwords
         self.rate = config.pretrained_rate
-        self.body = load_transformers().AutoModel.from_config(self.subwords.body)
+        self.body = load_transformers().AutoModel.from_config(self.subwords.body, trust_remote_code=False)
         self.body.pooler = None  # for whole sentences; nothing here would train it
         self.width = self.subwords.body.hidden_size
         self.mixture = nn.Parameter(torch.zeros(self.subwords.body.num_hidden_layers + 1))
@@ -35,7 +35,7 @@ class PretrainedEncoder(SentenceEncoder):
     def load_pretrained(self, name: str) -> None:
         """Load the weights from a folder or from the hub."""
         try:
-            body = load_transformers().AutoModel.from_pretrained(name, use_safetensors=True)
+            body = load_transformers().AutoModel.from_pretrained(name, use_safetensors=True, trust_remote_code=False)
         except (OSError, ValueError) as error:
             raise ConfigError(f"cannot load the weights of the encoder {name!r}: {first_line(error)}") from None
         body.pooler = None

@@ -29,8 +29,10 @@ class Subwords:
         transformers = load_transformers()
         try:
             # For byte-level tokenizers a word has a space before it; others do not look at this.
-            tokenizer = transformers.AutoTokenizer.from_pretrained(str(name), add_prefix_space=True)
-            body = transformers.AutoConfig.from_pretrained(str(name))
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
+                str(name), add_prefix_space=True, trust_remote_code=False
+            )
+            body = transformers.AutoConfig.from_pretrained(str(name), trust_remote_code=False)
         except (OSError, ValueError) as error:
             raise ConfigError(
                 f"cannot load the encoder {str(name)!r}: {first_line(error)} Expected is bilstm, transformer, or a pretrained "

@@ -78,16 +78,30 @@ class Vocabulary:
     @classmethod
     def of(cls, trees: Iterable[DependencyTree], word_count: int, subwords: Subwords | None = None) -> Vocabulary:
         """From training trees; a word must occur `word_count` times. Trees without labels or tags give none."""
-        words, characters, labels, tags = Counter[str](), set[str](), set[str](), set[str]()
+        labels, tags, sentences = set[str](), set[str](), list[Sequence[str]]()
         for tree in trees:
-            if subwords is None:
-                words.update(word.lower() for word in tree.words)
-                characters.update(*tree.words)
+            sentences.append(tree.words)
             labels.update(tree.labels or ())
             tags.update(tags_of(tree))
+        return cls.of_words(sentences, word_count, sorted(labels), sorted(tags - {NO_TAG}), subwords)
+
+    @classmethod
+    def of_words(
+        cls,
+        sentences: Iterable[Sequence[str]],
+        word_count: int,
+        labels: Sequence[str],
+        tags: Sequence[str],
+        subwords: Subwords | None = None,
+    ) -> Vocabulary:
+        """From the words of training sentences, and labels and tags as they are."""
+        words, characters = Counter[str](), set[str]()
+        for sentence in sentences:
+            if subwords is None:
+                words.update(word.lower() for word in sentence)
+                characters.update(*sentence)
         known = sorted(word for word, count in words.items() if count >= word_count)
-        names = (tuple(sorted(some)) for some in (characters, labels, tags - {NO_TAG}))
-        return cls(**dict(zip(NAMES, (tuple(known), *names), strict=True)), subwords=subwords)
+        return cls(tuple(known), tuple(sorted(characters)), tuple(labels), tuple(tags), subwords)
 
     @cached_property
     def word_ids(self) -> dict[str, int]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from dtg.cli.commands.evaluation.garden_paths import evaluate_garden_paths
 from dtg.cli.commands.evaluation.pairs import evaluate_blimp, evaluate_pairs
 from dtg.cli.commands.evaluation.ppl import evaluate_ppl
+from dtg.cli.commands.evaluation.reading import evaluate_reading
 from dtg.cli.commands.evaluation.rerank import evaluate_rerank
 from dtg.cli.commands.evaluation.sg import evaluate_sg
 from dtg.cli.evaluation_options import (
@@ -22,8 +24,20 @@ from dtg.cli.evaluation_options import (
     SeedOption,
     run_and_show,
 )
-from dtg.cli.options import JsonOption, ParserOption, RootsOption, SkipInvalidOption
+from dtg.cli.options import (
+    FunctionsOption,
+    JsonOption,
+    ParserOption,
+    RootsOption,
+    SkipInvalidOption,
+    TagsOption,
+    TracesOption,
+    TreeFormatOption,
+    UnaryOption,
+)
+from dtg.cli.reading import ReadingOptions
 from dtg.io.json_files import FORMAT_VERSION
+from dtg.trees import BracketReading
 
 evaluate = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 PRINTED = ("all", "without_punctuation", "by_length", "nonprojective", "oracle")
@@ -36,7 +50,10 @@ def evaluations() -> None:
 
 @evaluate.command("parser", short_help="A parser's trees against those of a treebank.")
 def evaluate_parser(
-    gold: Annotated[list[Path], typer.Argument(help="Treebank files with the right trees (.conllu, .conll, .gz).")],
+    gold: Annotated[
+        list[Path],
+        typer.Argument(help="Treebank files with the right trees (.conllu, .conll; .ptb, .mrg, .brackets; also .gz)."),
+    ],
     parser: ParserOption = None,
     nbest: Annotated[
         int, typer.Option(min=1, help="Also score the best of the parser's N best trees; 1 for none.", metavar="N")
@@ -44,7 +61,12 @@ def evaluate_parser(
     limit: LimitOption = None,
     sample: SampleOption = None,
     seed: SeedOption = 0,
+    trees: TreeFormatOption = "auto",
     roots: RootsOption = "error",
+    unary: UnaryOption = None,
+    functions: FunctionsOption = None,
+    traces: TracesOption = None,
+    tags: TagsOption = None,
     skip_invalid: SkipInvalidOption = False,
     out: ResultsOption = None,
     against: AgainstOption = None,
@@ -56,12 +78,30 @@ def evaluate_parser(
 
     dtg evaluate parser en_ewt-ud-test.conllu --parser runs/parser/best
 
-    Gold trees are compared as they are: crossing arcs are not lifted. Labels count with their subtypes.
+    dtg evaluate parser wsj-test.mrg --parser runs/phrases/best
+
+    Gold trees are compared as they are: crossing arcs are not lifted. Labels count with their subtypes. Of phrases, labelled
+    brackets are compared as EVALB does.
     """
     from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.tasks.parsing import Parsing
+    from dtg.evaluation.tasks.phrase_parsing import PhraseParsing
 
-    task = Parsing.of(gold, nbest=nbest, limit=limit, sample=sample, seed=seed, roots=roots, skip_invalid=skip_invalid)
+    reading = ReadingOptions(
+        trees=trees,
+        skip_invalid=skip_invalid,
+        roots=roots,
+        unary=unary,
+        functions=functions,
+        traces=traces,
+        tags=tags,
+    ).reading(gold)
+    some: dict[str, Any] = {"nbest": nbest, "limit": limit, "sample": sample, "seed": seed}
+    task: Parsing | PhraseParsing
+    if isinstance(reading, BracketReading):
+        task = PhraseParsing.of(gold, **some, reading=reading)
+    else:
+        task = Parsing.of(gold, **some, roots=roots, skip_invalid=skip_invalid)
     evaluated = EvaluatedModel.of_parser(parser, device, name)
     found = run_and_show(task, evaluated, out=out, against=against, is_quiet=as_json)
     if as_json and found is not None:
@@ -79,3 +119,9 @@ evaluate.command("blimp", short_help="How often a model prefers the acceptable s
 )
 evaluate.command("pairs", short_help="The same for minimal pairs of one's own, in a table.")(evaluate_pairs)
 evaluate.command("sg", short_help="SyntaxGym: whether a model is surprised where it should be.")(evaluate_sg)
+evaluate.command("reading", short_help="Reading times: what surprisal and other columns explain of them.")(
+    evaluate_reading
+)
+evaluate.command("garden-paths", short_help="Garden paths: effects at the word that disambiguates, by beam.")(
+    evaluate_garden_paths
+)

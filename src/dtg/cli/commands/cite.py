@@ -1,0 +1,37 @@
+"""`dtg cite`: what a paper should say of a model's surprisals, and BibTeX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dtg.cli.options import BEAM, BeamOption, BoundaryOption, WordBeamOption
+from dtg.tables.formats import FORMATS
+
+
+def cite(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL|TABLE", help="A model, its folder or its name; or a table that dtg surprisal wrote."
+        ),
+    ],
+    beam: BeamOption = BEAM,
+    word_beam: WordBeamOption = None,
+    boundary: BoundaryOption = "next",
+) -> None:
+    """A checklist for a paper's methods section, and BibTeX of what was used.
+
+    dtg cite dtg-mini --beam 100 --boundary own
+
+    dtg cite words.csv
+
+    Of a table, beam, boundary and what the search kept are read from it and the file beside it.
+    """
+    from dtg.evaluation.citations import cite_model, cite_table
+
+    is_table = source.suffix.lstrip(".") in FORMATS and source.is_file()
+    found = cite_table(source) if is_table else cite_model(source, beam, word_beam, boundary)
+    typer.echo(found.text(), nl=False)

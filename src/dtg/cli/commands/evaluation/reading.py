@@ -1,0 +1,173 @@
+"""`dtg evaluate reading`: what models explain of reading times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dtg.cli.evaluation_options import (
+    BEAM,
+    AgainstOption,
+    DeviceOption,
+    NameOption,
+    ResultsOption,
+    names_in,
+    run_and_show,
+)
+from dtg.cli.options import BeamOption, BoundaryOption, ColumnsOption, ModelsOption, WordBeamOption
+from dtg.errors import ColumnError, InputError
+from dtg.tables.columns import Base
+
+if TYPE_CHECKING:
+    from dtg.evaluation.results import Results
+    from dtg.evaluation.tasks.reading.imported import ImportedSurprisals
+
+
+def column_option(what: str) -> Any:
+    return typer.Option(help=f"The column with {what}, where it is not found by its name.", metavar="COLUMN")
+
+
+def evaluate_reading(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA",
+            help="A table with a row for each word, or for each word and participant (.csv, .tsv, .jsonl, .gz).",
+        ),
+    ],
+    model: ModelsOption = None,
+    surprisals: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A table of surprisals, of another tool or of dtg surprisal, as a model; repeatable.", metavar="FILE"
+        ),
+    ] = None,
+    base: Annotated[
+        Base | None, typer.Option(help="Logarithms of --surprisals, where the table does not say: 2 or e.")
+    ] = None,
+    word: Annotated[str | None, column_option("the words")] = None,
+    time: Annotated[str | None, column_option("the times in ms")] = None,
+    story: Annotated[str | None, column_option("the story or item, which folds are made of")] = None,
+    sentence: Annotated[str | None, column_option("the sentence; several with commas between them")] = None,
+    position: Annotated[str | None, column_option("the number of the word in its sentence")] = None,
+    participant: Annotated[str | None, column_option("who read it, if there is a row for each reader")] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Fit times in ms instead of their logarithms.")] = False,
+    without_ends: Annotated[
+        bool, typer.Option("--without-ends", help="Leave out the last word of every sentence.")
+    ] = False,
+    shortest: Annotated[
+        float | None, typer.Option(min=0, help="Leave out single readings below this. [default: 100]", metavar="MS")
+    ] = None,
+    longest: Annotated[
+        float | None, typer.Option(min=0, help="Leave out single readings above this. [default: 3000]", metavar="MS")
+    ] = None,
+    frequencies: Annotated[
+        Path | None, typer.Option(help="Word counts of your own: a table with columns word and count.", metavar="FILE")
+    ] = None,
+    beam: BeamOption = BEAM,
+    word_beam: WordBeamOption = None,
+    boundary: BoundaryOption = "next",
+    columns: ColumnsOption = None,
+    out: ResultsOption = None,
+    against: AgainstOption = None,
+    name: NameOption = None,
+    device: DeviceOption = "auto",
+) -> None:
+    """Held-out log-likelihood of reading times by controls, surprisal and other columns; models side by side.
+
+    dtg evaluate reading naturalstories.csv --model dtg-mini --model txl-mini --out results/reading
+
+    dtg evaluate reading times.tsv --word region --time rt --participant subj --surprisals gpt3.csv --out results/gpt3
+
+    With several models each has a folder in --out, and all are compared with the first. For times of single participants --out
+    gets mixed_model.R, which fits a mixed model with lme4. docs/reading.md explains every number.
+    """
+    from dtg.evaluation.tasks.reading.predictors import without_values
+    from dtg.evaluation.tasks.reading.task import ReadingTask
+
+    named = {"word": word, "time": time, "story": story, "sentence": sentence, "position": position}
+    options: dict[str, Any] = {**named, "participant": participant, "raw": raw, "without_ends": without_ends}
+    options |= {"shortest": shortest, "longest": longest, "frequencies": frequencies, "beam": beam}
+    options |= {"word_beam": word_beam, "boundary": boundary, "columns": names_in(columns) or ()}
+    try:
+        task = ReadingTask.of(source, **options)
+    except ColumnError as error:
+        raise InputError(
+            f"{error}\nFor example: --{error.role} COLUMN. dtg evaluate reading --help has all of them."
+        ) from None
+    imported = [one for path in surprisals or [] for one in task.import_all(path, base)]
+    missing = frozenset(place for one in imported for place in without_values(one.columns["surprisal"]))
+    sources: list[Path | ImportedSurprisals | None] = [*(model or []), *imported]
+    sources = sources or [None]  # the default model
+    if len(sources) > 1 and (name is not None or against is not None):
+        raise InputError("--name and --against are for one model; with several, all are compared with the first.")
+    if len(sources) == 1:
+        evaluate_one(source, options, sources[0], missing, out, device, against=against, name=name)
+        return
+    found = [
+        evaluate_one(source, options, one, missing, None if out is None else out / called, device, is_quiet=True)
+        for one, called in zip(sources, folder_names(sources), strict=True)
+    ]
+    show_together([one for one in found if one is not None], out)
+
+
+def evaluate_one(
+    data: Path,
+    options: dict[str, Any],
+    source: Path | ImportedSurprisals | None,
+    missing: frozenset[int],
+    out: Path | None,
+    device: str,
+    *,
+    against: Path | None = None,
+    name: str | None = None,
+    is_quiet: bool = False,
+) -> Results | None:
+    """One model, or one table."""
+    from dtg.evaluation.models import EvaluatedModel
+    from dtg.evaluation.tasks.reading.task import ReadingTask
+
+    if source is None or isinstance(source, Path):
+        task = ReadingTask.of(data, **options, excluded=missing)
+        evaluated = EvaluatedModel.of(source, device, name)
+    else:
+        task, evaluated = ReadingTask.of(data, **options, excluded=missing, surprisals=source), None
+    return run_and_show(task, evaluated, out=out, against=against, name=name, is_quiet=is_quiet)
+
+
+def folder_names(sources: Sequence[Path | ImportedSurprisals | None]) -> list[str]:
+    """Of the models' results, each different."""
+    from dtg import pretrained
+    from dtg.language_model import name_of
+
+    names = [
+        name_of(one or pretrained.MODEL) if one is None or isinstance(one, Path) else one.name.replace("/", "-")
+        for one in sources
+    ]
+    if twice := [one for one in names if names.count(one) > 1]:
+        raise InputError(
+            f"two models are called {twice[0]}; evaluate them one by one, each with a --name and an --out."
+        )
+    return names
+
+
+def show_together(found: Sequence[Results], out: Path | None) -> None:
+    """All models in one table, and each compared with the first."""
+    from dtg.evaluation.rendering import as_markdown, as_text
+    from dtg.evaluation.results import write_text
+    from dtg.evaluation.tasks.reading.together import draw_together, side_by_side
+
+    if not found:
+        return
+    blocks = side_by_side(found)
+    typer.echo(as_text(blocks), nl=False)
+    if out is None:
+        return
+    write_text(out / "comparison.md", as_markdown(blocks))
+    is_drawn = draw_together(found, out)
+    typer.echo(f"\nEach model's words and numbers are in a folder in {out}; this is in {out / 'comparison.md'}.")
+    if not is_drawn or not all(one.is_drawn for one in found):
+        typer.echo("dtg: pictures need matplotlib: pip install matplotlib, then the same command again.", err=True)

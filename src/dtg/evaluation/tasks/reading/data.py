@@ -1,0 +1,235 @@
+"""Reading times from a table: the words of texts in their order, with the mean time of each.
+
+A row is a word, or a word that one participant read. Columns are found by the names that are common for them, or named by the
+user. Times of several participants become means; nothing is left out in silence.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from dtg.errors import ColumnError, InputError
+from dtg.io.messages import pluralize
+from dtg.tables.formats import number_in, read_rows
+
+Role = Literal["word", "time", "story", "sentence", "position", "participant"]
+# What columns are often called, the likeliest first; case and _ . - do not count.
+KNOWN: Mapping[Role, tuple[str, ...]] = {
+    "word": ("word", "token", "region_text", "ia_label"),
+    "time": ("gmean_rt", "time", "rt", "reading_time", "mean_rt", "word_time", "duration", "gaze_duration", "fprt"),
+    "story": ("story", "text", "text_id", "passage", "document", "doc_id", "story_id", "item", "item_id", "trial"),
+    "sentence": ("sentence", "sentence_id", "sent_id", "sentence_number", "sentence_num", "sent", "sentid"),
+    "position": ("position", "word_index", "word_id", "word_number", "wordnum", "word_pos", "zone", "index", "region"),
+    "participant": ("participant", "subject", "subj", "participant_id", "subject_id", "worker_id", "reader", "who"),
+}
+REQUIRED: Mapping[Role, str] = {"word": "the words", "time": "the reading times"}
+SENTENCE_END = re.compile(r"[.?!…][\"'”’)\]]*$")
+SHORTEST, LONGEST = 100.0, 3000.0  # ms: times of single readings outside are left out
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One participant's time at a word."""
+
+    participant: str
+    word: int  # its place among the words
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimedWord:
+    """A word of a text."""
+
+    story: str
+    sentence: str
+    position: int  # in the sentence, from 1
+    word: str
+    time: float | None  # the mean in ms
+    log_time: float | None  # the mean of logarithms
+    readings: int  # over how many
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingTimes:
+    """Words of texts in their order, with times."""
+
+    words: tuple[TimedWord, ...]
+    readings: tuple[Reading, ...]  # of single participants; empty if the table has means
+    columns: Mapping[Role, tuple[str, ...]]  # which columns were read as what
+    notes: tuple[str, ...]
+
+
+def read_times(path: Path, named: Mapping[Role, str | None], limits: tuple[float, float] | None = None) -> ReadingTimes:
+    """The words and times of a table.
+
+    Args:
+        path: a .csv, .tsv, .jsonl or .parquet file; .gz of the first three.
+        named: the columns that the user named; a sentence may be told by several, with commas between them.
+        limits: the shortest and longest time of a single reading that counts, in ms.
+    """
+    rows = list(read_rows(path))
+    if not rows:
+        raise InputError(f"{path} has no rows; a row for each word is expected.")
+    columns = find_columns(path, list(rows[0][1]), named)
+    places: dict[tuple[str, str, int], int] = {}
+    words: list[TimedWord] = []
+    times: list[list[float]] = []
+    readings: list[Reading] = []
+    notes: list[str] = []
+    left_out = without = 0
+    counter = Positions(has_sentences=bool(columns["sentence"]))
+    low, high = limits or (SHORTEST, LONGEST)
+    for where, row in rows:
+        text = word_of(row, columns, f"{path}, {where}")
+        story = key_of(row, columns["story"])
+        participant = key_of(row, columns["participant"])
+        asked = position_of(row, columns, f"{path}, {where}")
+        sentence, position = counter.next(participant, story, key_of(row, columns["sentence"]), asked, text)
+        key = (story, sentence, position)
+        place = places.setdefault(key, len(words))
+        if place == len(words):
+            words.append(TimedWord(story, sentence, position, text, None, None, 0))
+            times.append([])
+        elif not participant:
+            raise InputError(
+                f"{path}, {where}: word {position} of sentence {sentence or '1'}{in_story(story)} is there a second time. If "
+                "several people read it, name the column that says who; if several versions of a sentence have the same "
+                "number, name all columns that tell them apart."
+            )
+        elif words[place].word != text:
+            raise InputError(
+                f"{path}, {where}: word {position} of sentence {sentence or '1'}{in_story(story)} is {text!r} here and "
+                f"{words[place].word!r} before. Name all columns that tell sentences apart, such as item and condition."
+            )
+        time = number_in(row, columns["time"][0], float, f"{path}, {where}")
+        if time is not None and time <= 0:
+            raise InputError(f"{path}, {where}: the time is {time:g}; times are in ms, above 0, or empty.")
+        if time is None:
+            without += 1
+        elif participant and not low <= time <= high:
+            left_out += 1
+        else:
+            times[place].append(time)
+            if participant:
+                readings.append(Reading(participant, place, time))
+    order = in_order(words)
+    again = {old: new for new, old in enumerate(order)}
+    found = tuple(with_means(words[old], times[old]) for old in order)
+    readings = [replace(one, word=again[one.word]) for one in readings]
+    if columns["participant"]:
+        people = len({one.participant for one in readings})
+        notes.append(f"means over {pluralize(people, 'participant')}, of {len(readings):,} readings.")
+    if left_out:
+        notes.append(f"{pluralize(left_out, 'reading')} shorter than {low:g} or longer than {high:g} ms left out.")
+    if without:
+        notes.append(f"{pluralize(without, 'row')} without a time.")
+    if not columns["sentence"]:
+        notes.append("the table has no column of sentences: sentences end at words that end in . ? or !")
+    if not any(one.time is not None for one in found):
+        raise InputError(f"{path} has no times in its column {columns['time'][0]}.")
+    return ReadingTimes(found, tuple(readings), columns, tuple(notes))
+
+
+def find_columns(path: Path, there: Sequence[str], named: Mapping[Role, str | None]) -> dict[Role, tuple[str, ...]]:
+    """Which columns play which roles; raises if one that is needed is not found, or one that is named is not there."""
+    found: dict[Role, tuple[str, ...]] = {}
+    simple = {simplified(name): name for name in reversed(there)}
+    for role, known in KNOWN.items():
+        asked = named.get(role)
+        if asked is not None:
+            names = [name.strip() for name in asked.split(",") if name.strip()]
+            if missing := [name for name in names if name not in there]:
+                raise InputError(f"{path} has no column {missing[0]!r}. It has: {', '.join(there)}.")
+            found[role] = tuple(names)
+        else:
+            taken = {name for some in found.values() for name in some} | {
+                part.strip() for value in named.values() if value for part in value.split(",")
+            }
+            candidates = [simple[simplified(name)] for name in known if simplified(name) in simple]
+            found[role] = tuple([name for name in candidates if name not in taken][:1])
+    for role, what in REQUIRED.items():
+        if not found[role]:
+            raise ColumnError(
+                f"{path}: none of its columns is called {', '.join(KNOWN[role])}. It has: {', '.join(there)}. "
+                f"Say which one has {what}.",
+                role,
+            )
+    if found["time"] and len(found["time"]) > 1:
+        raise InputError("one column of times is expected.")
+    return found
+
+
+def simplified(name: str) -> str:
+    return re.sub(r"[\s_.\-]", "", name).lower()
+
+
+def word_of(row: Mapping[str, Any], columns: Mapping[Role, tuple[str, ...]], where: str) -> str:
+    """The word of a row."""
+    text = str(row[columns["word"][0]] if row[columns["word"][0]] is not None else "").strip()
+    if not text:
+        raise InputError(f"{where}: the column {columns['word'][0]} is empty; a word is expected in every row.")
+    if len(text.split()) > 1:
+        raise InputError(
+            f"{where}: {text!r} is more than one word; a row for each word between spaces is expected. If the column has whole "
+            "sentences, name the column that has words."
+        )
+    return text
+
+
+def key_of(row: Mapping[str, Any], names: Iterable[str]) -> str:
+    return " ".join(str(row[name]) for name in names)
+
+
+def position_of(row: Mapping[str, Any], columns: Mapping[Role, tuple[str, ...]], where: str) -> int | None:
+    if not columns["position"]:
+        return None
+    found = number_in(dict(row), columns["position"][0], float, where)
+    return None if found is None else int(found)
+
+
+def in_story(story: str) -> str:
+    return f" of story {story}" if story else ""
+
+
+class Positions:
+    """Numbers words within sentences as rows come: by the table's own numbers, or by counting."""
+
+    def __init__(self, *, has_sentences: bool) -> None:
+        self.has_sentences = has_sentences
+        self.sentence: dict[tuple[str, str], int] = {}  # where no column says it: the number of the sentence
+        self.counts: dict[tuple[str, str, str], int] = {}
+
+    def next(self, participant: str, story: str, sentence: str, position: int | None, word: str) -> tuple[str, int]:
+        """The sentence and the place of the next word."""
+        reader = (participant, story)
+        if not self.has_sentences:
+            sentence = str(self.sentence.setdefault(reader, 1))
+            if SENTENCE_END.search(word):
+                self.sentence[reader] += 1
+        if position is None:
+            key = (*reader, sentence)
+            self.counts[key] = position = self.counts.get(key, 0) + 1
+        return sentence, position
+
+
+def in_order(words: Sequence[TimedWord]) -> list[int]:
+    """Places by story and sentence as they first come, and by position within a sentence."""
+    first: dict[tuple[str, str], int] = {}
+    stories: dict[str, int] = {}
+    for place, word in enumerate(words):
+        first.setdefault((word.story, word.sentence), place)
+        stories.setdefault(word.story, place)
+    keys = [(stories[one.story], first[one.story, one.sentence], one.position) for one in words]
+    return sorted(range(len(words)), key=keys.__getitem__)
+
+
+def with_means(word: TimedWord, times: Sequence[float]) -> TimedWord:
+    if not times:
+        return word
+    logs = math.fsum(map(math.log, times)) / len(times)
+    return replace(word, time=math.fsum(times) / len(times), log_time=logs, readings=len(times))

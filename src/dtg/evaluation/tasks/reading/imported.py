@@ -1,0 +1,205 @@
+"""Surprisals of words from a table of another tool, or of `dtg surprisal`: tokens are aligned with words by their characters.
+
+The tokens of the table and the words of the reading times must be the same text in the same order; white space does not count,
+nor do the marks that tokenizers put for it. A token belongs to the word in which it begins. Up to one character in a hundred
+may differ (spelling that was corrected in one of them), which is counted and said.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dtg.errors import InputError
+from dtg.io.hashing import file_hash
+from dtg.io.messages import pluralize
+from dtg.tables.columns import NATS, Base
+from dtg.tables.formats import number_in, read_rows
+from dtg.tables.sidecar import read_sidecar, sidecar_path
+
+TOKENS = ("word", "token", "subword", "piece")  # where a table has several, the first whose text is the one read
+SURPRISALS = ("surprisal", "sum_surprisal_base2", "surp", "sum_surprisal")
+LOGS = ("logprob", "log_probability", "logp", "log_prob")
+BITS = ("sum_surprisal_base2",)
+SPACE_MARKS = "▁Ġ"
+SPECIAL = re.compile(r"<[^<>\s]+>")
+LAST = ("entropy", "stack_depth")  # of several tokens, that of the last; other columns add up
+DIFFERING = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedSurprisals:
+    """A value for each word of each column; None where the table has none."""
+
+    name: str
+    sha256: str
+    path: Path
+    columns: Mapping[str, tuple[float | None, ...]]  # surprisal in bits
+    notes: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Tokens:
+    """One model's rows of a table."""
+
+    texts: list[tuple[str, ...]] = field(default_factory=list)
+    values: dict[str, list[float | None]] = field(default_factory=dict)
+
+
+def read_surprisals(
+    path: Path,
+    words: Sequence[str],
+    extra: Sequence[str] = (),
+    base: Base | None = None,
+    column: str | None = None,
+    token: str | None = None,
+) -> list[ImportedSurprisals]:
+    """The surprisals of these words; one for each model, if the table has a column `model` with several.
+
+    Args:
+        path: a table with a row for each token.
+        words: the text, word by word.
+        extra: other columns that are wanted where the table has them.
+        base: of the logarithms, where neither a column `unit` nor the file beside the table says it.
+        column: the column with surprisals (or, if its name begins with log, log-probabilities).
+        token: the column with tokens.
+    """
+    rows = list(read_rows(path))
+    if not rows:
+        raise InputError(f"{path} has no rows; a row for each word or token is expected.")
+    there = list(rows[0][1])
+    candidates = pick_all(path, there, token, TOKENS, "words or tokens")
+    value = pick_all(path, there, column, (*SURPRISALS, *LOGS), "surprisals")[0]
+    sign = -1.0 if value.lower().startswith("log") else 1.0
+    scale = sign * NATS[unit_of(path, rows[0][1], value, base)] / NATS["2"]
+    others = [name for name in extra if name in there and name != value]
+    by_model: dict[str, Tokens] = {}
+    for where, row in rows:
+        texts = tuple(str(row[one] if row[one] is not None else "") for one in candidates)
+        name = str(row["model"]) if "model" in there else ""
+        some = by_model.setdefault(name, Tokens())
+        some.texts.append(texts)
+        found = number_in(row, value, float, f"{path}, {where}")
+        some.values.setdefault("surprisal", []).append(None if found is None else scale * found)
+        for one in others:
+            some.values.setdefault(one, []).append(number_in(row, one, float, f"{path}, {where}"))
+    hashed = file_hash(path)
+    stem = path.name.removesuffix(".gz").rsplit(".", 1)[0]
+    several = len(by_model) > 1
+    result = []
+    for name, some in by_model.items():
+        places, notes = align_first(path, some.texts, words)
+        columns = {one: joined(one, values, places, len(words)) for one, values in some.values.items()}
+        result.append(ImportedSurprisals(name if several else stem, hashed, path, columns, tuple(notes)))
+    return result
+
+
+def pick_all(path: Path, there: Sequence[str], asked: str | None, known: Sequence[str], what: str) -> list[str]:
+    """The column that was named, or those whose names are known; raises if there is none."""
+    if asked is not None:
+        if asked not in there:
+            raise InputError(f"{path} has no column {asked!r}. It has: {', '.join(there)}.")
+        return [asked]
+    lower = {name.lower(): name for name in there}
+    if found := [lower[name] for name in known if name in lower]:
+        return found
+    raise InputError(f"{path} has no column of {what} ({', '.join(known[:4])}). It has: {', '.join(there)}.")
+
+
+def unit_of(path: Path, row: Mapping[str, Any], column: str, base: Base | None) -> Base:
+    """Bits or nats: as the user says, the column's name, a column `unit`, or the file beside the table."""
+    if base is not None:
+        return base
+    if column in BITS:
+        return "2"
+    unit = row.get("unit")
+    if unit is None and sidecar_path(path).is_file():
+        unit = read_sidecar(sidecar_path(path)).settings.get("unit")
+    if unit in ("bits", "nats"):
+        return "2" if unit == "bits" else "e"
+    if column.lower().startswith("log"):
+        return "e"  # every tool that gives log-probabilities gives natural ones
+    raise InputError(
+        f"{path} does not say whether its surprisals are in bits or nats; say which base their logarithms have: 2 or e."
+    )
+
+
+def align_first(
+    path: Path, texts: Sequence[tuple[str, ...]], words: Sequence[str]
+) -> tuple[list[int | None], list[str]]:
+    """By the first column of tokens whose text is the one that was read."""
+    wrong: InputError | None = None
+    for column in zip(*texts, strict=True):
+        try:
+            return align(path, column, words)
+        except InputError as error:
+            wrong = wrong or error
+    assert wrong is not None
+    raise wrong
+
+
+def align(path: Path, tokens: Sequence[str], words: Sequence[str]) -> tuple[list[int | None], list[str]]:
+    """For each token the word in which it begins, None for special tokens; and what is to be said about it."""
+    written = "".join("".join(word.split()) for word in words)
+    owner = [place for place, word in enumerate(words) for _ in "".join(word.split())]
+    places: list[int | None] = []
+    at = differing = straddling = 0
+    first_difference = ""
+    for number, token in enumerate(tokens, start=1):
+        visible = "".join(token.split()).lstrip(SPACE_MARKS)
+        if SPECIAL.fullmatch(visible) and not written.startswith(visible, at):
+            places.append(None)
+            continue
+        if not visible:
+            places.append(owner[at] if at < len(owner) else None)
+            continue
+        if at + len(visible) > len(written):
+            raise InputError(
+                f"{path}: token {number}, {token!r}, comes after the last of the {len(words):,} words. The table must be of "
+                f"the same text.{first_difference}"
+            )
+        expected = written[at : at + len(visible)]
+        if expected != visible:
+            differing += sum(one != other for one, other in zip(expected, visible, strict=True))
+            context = written[max(0, at - 15) : at + 15]
+            first_difference = first_difference or f" They differ first at token {number}: {token!r} for {context!r}."
+        straddling += owner[at + len(visible) - 1] != owner[at]
+        places.append(owner[at])
+        at += len(visible)
+    if at < len(written):
+        raise InputError(
+            f"{path}: its tokens end before word {owner[at] + 1:,} of {len(words):,}, {words[owner[at]]!r}. The table must "
+            f"be of the same text.{first_difference}"
+        )
+    if differing > DIFFERING * len(written):
+        raise InputError(f"{path}: its tokens are not the words that were read.{first_difference}")
+    notes = []
+    if differing:
+        notes.append(f"{path.name}: {pluralize(differing, 'character')} differ from the text.{first_difference}")
+    if straddling:
+        notes.append(
+            f"{path.name}: {pluralize(straddling, 'token')} reaching into the next word, counted where they begin."
+        )
+    return places, notes
+
+
+def joined(
+    column: str, values: Sequence[float | None], places: Sequence[int | None], words: int
+) -> tuple[float | None, ...]:
+    """Of each word: the sum over its tokens, or the last one; None if one of them has no value, or it has no token."""
+    found: list[list[float | None]] = [[] for _ in range(words)]
+    for place, value in zip(places, values, strict=True):
+        if place is not None:
+            found[place].append(value)
+    result: list[float | None] = []
+    for some in found:
+        known = [value for value in some if value is not None]
+        if not some or len(known) < len(some):
+            result.append(None)
+        else:
+            result.append(known[-1] if column in LAST else math.fsum(known))
+    return tuple(result)

@@ -1,0 +1,398 @@
+"""Reading times as a task: what a model's surprisal and other columns explain of them, on held-out stories.
+
+    dtg.evaluate("dtg-mini", "reading", "naturalstories.csv", beam=100, columns=["all"])
+
+docs/reading.md explains every number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import dtg
+from dtg.errors import InputError
+from dtg.evaluation.contract import Content, Item, Metric, Ready, Row, Tables, Task
+from dtg.evaluation.effects import EffectPlot
+from dtg.evaluation.probability import Probability
+from dtg.evaluation.rendering import Block, pluralize
+from dtg.evaluation.tasks.reading import pages
+from dtg.evaluation.tasks.reading.analysis import ALL, BY_SURPRISAL, FEW_WORDS, Analysis, compare
+from dtg.evaluation.tasks.reading.data import ReadingTimes, read_times
+from dtg.evaluation.tasks.reading.frequencies import FrequencyList, bundled_frequencies, read_frequencies
+from dtg.evaluation.tasks.reading.imported import ImportedSurprisals, read_surprisals
+from dtg.evaluation.tasks.reading.mixed_models import mixed_model_script
+from dtg.evaluation.tasks.reading.predictors import COLUMNS, CONTROLS, SURPRISAL, controls_of
+from dtg.evaluation.tasks.reading.regression import folds_of
+from dtg.evaluation.tasks.selection import content_hash
+from dtg.language_model import LanguageModel
+from dtg.scoring.columns import SURPRISAL_COLUMNS, measure_columns, surprisal_rows
+from dtg.search.measures.names import MEASURES
+from dtg.tables.columns import Base, Column
+from dtg.text.sentence import Sentence
+
+SENTENCES_TOGETHER = 16  # at least, and computed again after an interruption
+MODEL_COLUMNS = (SURPRISAL, "lexical", *COLUMNS, "kept")
+
+
+@dataclass(frozen=True)
+class ReadingTask(Task):
+    """Words with times, and a model or a table that says how surprising they are. `ReadingTask.of` reads them."""
+
+    name: ClassVar[str] = "reading"
+    table: ClassVar[str] = "words.csv"
+    row_name: ClassVar[str] = "word"
+    columns: ClassVar[Sequence[Column]] = (
+        Column("story", str, "the text; folds are made of it"),
+        Column("sentence", str, "the sentence"),
+        Column("position", int, "of the word in the sentence, from 1"),
+        Column("word", str, "the word"),
+        Column("time", float, "its mean reading time, in ms"),
+        Column("log_time", float, "the mean of the logarithms of its times in ms"),
+        Column("readings", int, "over how many times, where the table has single readings"),
+        Column("fold", int, "it is predicted by a fit without this fold"),
+        Column("excluded", int, "1 if it is not fitted because some model has no surprisal of it"),
+        Column("length", float, "characters, without punctuation at the ends"),
+        Column("log_frequency", float, "log2 of its count in the list of frequencies, plus 1"),
+        Column("punctuation_before", float, "1 if the word begins with punctuation"),
+        Column("punctuation_after", float, "1 if it ends with punctuation"),
+        Column("sentence_start", float, "1 for the first word of a sentence"),
+        Column("sentence_end", float, "1 for the last"),
+        *(column for column in SURPRISAL_COLUMNS if column.name in MODEL_COLUMNS),
+        *measure_columns(tuple(MEASURES)),
+        Column("held_out_baseline", float, "held-out log-likelihood of the time, by controls alone"),
+        Column("held_out_surprisal", float, "the same with surprisal"),
+        Column("held_out_all", float, "the same with every column"),
+    )
+
+    source: Path
+    times: ReadingTimes
+    how: Probability
+    frequencies: FrequencyList
+    is_log: bool = True
+    without_ends: bool = False
+    excluded: frozenset[int] = frozenset()
+    imported: ImportedSurprisals | None = None
+    measures: tuple[str, ...] = ()  # the columns asked for, as the model has them
+
+    @classmethod
+    def of(
+        cls,
+        source: Path,
+        *,
+        word: str | None = None,
+        time: str | None = None,
+        story: str | None = None,
+        sentence: str | None = None,
+        position: str | None = None,
+        participant: str | None = None,
+        raw: bool = False,
+        without_ends: bool = False,
+        shortest: float | None = None,
+        longest: float | None = None,
+        frequencies: Path | None = None,
+        surprisals: Path | ImportedSurprisals | None = None,
+        base: Base | None = None,
+        excluded: Collection[int] = (),
+        **how: Any,
+    ) -> Self:
+        """Words and times of a table.
+
+        Args:
+            source: a table with a row for each word, or for each word and participant.
+            word, time, story, sentence, position, participant: its columns, where they are not called like that.
+            raw: fit times in ms; their logarithms otherwise.
+            without_ends: leave out the last word of every sentence.
+            shortest, longest: of single readings in ms; 100 and 3000 if not given. Others are left out.
+            frequencies: a table with columns word and count, in place of the one that comes with dtg.
+            surprisals: a table of another tool, or what was read of one, in place of a model.
+            base: of the logarithms in that table, where it does not say so.
+            excluded: words, by place, that are not fitted.
+            **how: `beam`, `word_beam`, `boundary`, `columns` (see `Probability.of`).
+        """
+        named: dict[Any, str | None] = {"word": word, "time": time, "story": story, "sentence": sentence}
+        named |= {"position": position, "participant": participant}
+        limits = None
+        if shortest is not None or longest is not None:
+            limits = (100.0 if shortest is None else shortest, 3000.0 if longest is None else longest)
+        times = read_times(Path(source), named, limits)
+        timed = sum(one.time is not None for one in times.words)
+        if timed < FEW_WORDS:
+            raise InputError(
+                f"{source} has {timed} words with a time; at least {FEW_WORDS} are needed to fit anything."
+            )
+        used = bundled_frequencies() if frequencies is None else read_frequencies(frequencies)
+        task = cls(Path(source), times, Probability.of(**how), used, not raw, without_ends, frozenset(excluded))
+        if surprisals is None:
+            return task
+        read = surprisals if isinstance(surprisals, ImportedSurprisals) else task.import_one(surprisals, base)
+        return replace(task, imported=read)
+
+    def import_all(self, path: Path, base: Base | None = None) -> list[ImportedSurprisals]:
+        """The surprisals of another tool: one for each model in the table."""
+        extra = ("lexical", *COLUMNS, *MEASURES)
+        return read_surprisals(path, [one.word for one in self.times.words], extra, base)
+
+    def import_one(self, path: Path, base: Base | None) -> ImportedSurprisals:
+        found = self.import_all(path, base)
+        if len(found) > 1:
+            raise InputError(f"{path} has several models: {', '.join(one.name for one in found)}. Keep one of them.")
+        return found[0]
+
+    @property
+    def data(self) -> str:
+        return str(self.source)
+
+    @cached_property
+    def data_sha256(self) -> str:
+        return content_hash([asdict(word) for word in self.times.words])
+
+    @property
+    def across_sentences(self) -> bool:
+        """Whether texts have several sentences, which are read one after another."""
+        return bool(self.times.columns["story"])
+
+    @cached_property
+    def sentences(self) -> list[list[int]]:
+        """The places of each sentence's words."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for place, word in enumerate(self.times.words):
+            found.setdefault((word.story, word.sentence), []).append(place)
+        return list(found.values())
+
+    def for_model(self, model: LanguageModel) -> Self:
+        how = self.how.for_model(model)
+        return replace(self, how=how)
+
+    def ready(self) -> Ready | None:
+        if self.imported is None:
+            return None
+        read = self.imported
+        settings = {
+            "command": "evaluate reading --surprisals",
+            "dtg": dtg.__version__,
+            "surprisals_sha256": read.sha256,
+            "model": read.name,
+            "data_sha256": self.data_sha256,
+            **self.analysis_settings(),
+        }
+        rows = [
+            {
+                "sentence": number,
+                "columns": {name: [values[place] for place in places] for name, values in read.columns.items()},
+            }
+            for number, places in enumerate(self.sentences)
+        ]
+        return Ready(read.name, rows, settings, {"surprisals": str(read.path)})
+
+    def items(self) -> list[list[int]]:
+        size = self.how.together(SENTENCES_TOGETHER, 1)
+        every = list(range(len(self.sentences)))
+        return [every[first : first + size] for first in range(0, len(every), size)]
+
+    def settings(self) -> dict[str, Any]:
+        columns = {"columns": list(self.how.beam.columns)} if self.how.beam.columns else {}
+        together = {"sentences_together": self.how.together(SENTENCES_TOGETHER, 1)}
+        return {**self.how.settings(), **columns, **together, **self.analysis_settings()}
+
+    def analysis_settings(self) -> dict[str, Any]:
+        """What decides the numbers besides surprisals."""
+        return {
+            "times": "log" if self.is_log else "raw",
+            "without_ends": self.without_ends,
+            "frequencies": self.frequencies.sha256,
+            "excluded": len(self.excluded),
+        }
+
+    def remarks(self) -> list[str]:
+        return [*self.times.notes, *(self.imported.notes if self.imported else ())]
+
+    def measure(self, model: LanguageModel, items: Sequence[int]) -> list[Row]:
+        texts = [" ".join(self.times.words[place].word for place in self.sentences[number]) for number in items]
+        found = self.how.surprisals(model, [Sentence.of_text(text, model.language) for text in texts], ends=False)
+        rows = []
+        for number, text, one in zip(items, texts, found, strict=True):
+            names = tuple(one.measures)
+            called = [column.name for column in (*SURPRISAL_COLUMNS, *measure_columns(names))]
+            table = surprisal_rows(one, 1, base="2", per="whitespace", measures=names)
+            if len(table) != len(self.sentences[number]):
+                raise InputError(f"{text!r} was split into {len(table)} words, not {len(self.sentences[number])}.")
+            wanted = [name for name in called if name in MODEL_COLUMNS or name in names]
+            columns = {name: [row[called.index(name)] for row in table] for name in wanted}
+            rows.append({"sentence": number, "columns": columns})
+        return rows
+
+    def words(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+        """Every word with all that is known of it, but for likelihoods."""
+        words = self.times.words
+        controls = controls_of(words, self.frequencies)
+        folds = folds_of([one.story for one in words], [one.sentence for one in words])
+        names = list(dict.fromkeys(name for row in rows for name in row["columns"]))
+        values: dict[str, list[Any]] = {name: [None] * len(words) for name in names}
+        for row in rows:
+            for name, some in row["columns"].items():
+                for place, value in zip(self.sentences[row["sentence"]], some, strict=True):
+                    values[name][place] = value
+        return [
+            {
+                **asdict(one),
+                "fold": folds[place],
+                "excluded": int(place in self.excluded),
+                **{name: controls[name][place] for name in CONTROLS},
+                **{name: values[name][place] for name in names},
+            }
+            for place, one in enumerate(words)
+        ]
+
+    def analysis(self, rows: Sequence[Row]) -> Analysis:
+        return Analysis(self.words(rows), self.is_log, self.across_sentences, self.without_ends)
+
+    def summarize(self, rows: Sequence[Row], name: str) -> Content:
+        found = self.analysis(rows)
+        stories = len({one.story for one in self.times.words})
+        what = "logarithms of times" if self.is_log else "times in ms"
+        by = (
+            f"from {self.imported.path.name}"
+            if self.imported
+            else f"by {self.how.title.removesuffix(' (lower bound)')}"
+        )
+        unknown = sum(not self.frequencies.knows(one.word) for one in self.times.words)
+        texts = (f"{stories:,} stories" if stories > 1 else "1 story") if self.across_sentences else "no stories"
+        title = (
+            f"{len(self.times.words):,} words, {pluralize(len(self.sentences), 'sentence')}, {texts}; "
+            f"{len(found.fitted.times):,} words fitted; {what}; surprisals {by}."
+        )
+        notes = [
+            f"{unknown:,} words are not among the frequencies ({self.frequencies.name}), and count as never seen.",
+            *(
+                [f"{len(self.excluded):,} words are left out because some model has no surprisal of them."]
+                if self.excluded
+                else []
+            ),
+            *(["words at the ends of sentences are left out."] if self.without_ends else []),
+            *self.remarks(),
+        ]
+        shifts = found.shifts()
+        return {
+            "title": title,
+            "notes": notes,
+            "warnings": pages.shift_warnings(shifts),
+            "is_log": self.is_log,
+            "across_sentences": self.across_sentences,
+            "without_ends": self.without_ends,
+            "boundary": None if self.imported else self.how.beam.boundary,
+            "words": len(found.fitted.times),
+            "sets": found.gains(),
+            "shifts": shifts,
+            "coefficients": found.coefficients(),
+            "ms_per_bit": found.by_bit(),
+            "against": None,
+        }
+
+    def tables(self, rows: Sequence[Row]) -> Tables:
+        found = self.analysis(rows)
+        items = [dict(one) for one in found.items]
+        held = {"held_out_baseline": "baseline", "held_out_surprisal": BY_SURPRISAL, "held_out_all": ALL}
+        for column, name in held.items():
+            if name in found.likelihoods:
+                for one in items:
+                    one[column] = None
+                for place, value in zip(found.fitted.place.tolist(), found.likelihoods[name].tolist(), strict=True):
+                    items[place][column] = value
+        known = {column.name: column for column in self.columns}
+        columns = [known.get(name) or measure_columns([name])[0] for name in items[0]]
+        tables: Tables = {self.table: (columns, [tuple(one.values()) for one in items])}
+        if self.times.readings:
+            of_reading = [known[name] for name in ("story", "sentence", "position", "word")]
+            long = (Column("participant", str, "who"), *of_reading, Column("time", float, "in ms"))
+            words = self.times.words
+            tables["readings.csv"] = (
+                long,
+                [
+                    (one.participant, at.story, at.sentence, at.position, at.word, one.time)
+                    for one in self.times.readings
+                    for at in [words[one.word]]
+                ],
+            )
+        return tables
+
+    def texts(self, rows: Sequence[Row]) -> dict[str, str]:
+        if not self.times.readings:
+            return {}
+        name = self.imported.name if self.imported else "the model"
+        names = self.analysis(rows).names
+        how = {"is_log": self.is_log, "across_sentences": self.across_sentences, "without_ends": self.without_ends}
+        return {"mixed_model.R": mixed_model_script(name, dtg.__version__, names, **how)}
+
+    @classmethod
+    def metrics(cls, content: Content) -> list[Metric]:
+        return [
+            Metric(name, "gain", pages.in_thousandths(one[over]), one[over]["words"], rule=over, level="sets")
+            for name, one in content["sets"].items()
+            for over in ("baseline", BY_SURPRISAL)
+            if over in one
+        ]
+
+    def check_comparable(self, theirs: Sequence[Item], where: str) -> None:
+        ours = [one.word for one in self.times.words]
+        if [one["word"] for one in theirs] != ours:
+            raise InputError(
+                f"the words in {where} are not those of {self.source}; models are compared on the same words."
+            )
+
+    @classmethod
+    def compared(
+        cls, content: Content, ours: Sequence[Item], theirs: Sequence[Item], names: tuple[str, str]
+    ) -> Content:
+        if [one["word"] for one in ours] != [one["word"] for one in theirs]:
+            raise InputError(f"{names[0]} and {names[1]} have not read the same words.")
+        how = (content["is_log"], content["across_sentences"], content["without_ends"])
+        found = [Analysis([as_numbers(one) for one in some], *how) for some in (ours, theirs)]
+        return {**content, "against": compare(found[0], found[1], names)}
+
+    @classmethod
+    def comparison(cls, names: tuple[str, str], content: Content) -> list[Block]:
+        return pages.comparison(content)
+
+    @classmethod
+    def summary(cls, name: str, content: Content) -> list[Block]:
+        return pages.summary(name, content)
+
+    @classmethod
+    def page(cls, name: str, content: Content) -> list[Block]:
+        return pages.page(name, content)
+
+    @classmethod
+    def chart(cls, models: Mapping[str, Sequence[Metric]]) -> EffectPlot:
+        """What each set gains over the controls, for each model."""
+        found = {
+            name: {one.group: one.value for one in metrics if one.rule == "baseline"}
+            for name, metrics in models.items()
+        }
+        groups = list(dict.fromkeys(group for some in found.values() for group in some))
+        if len(models) > 1:
+            groups = [group for group in groups if group in (BY_SURPRISAL, ALL)]
+        points = {name: [some.get(group) for group in groups] for name, some in found.items()}
+        return EffectPlot(groups, points, f"held-out log-likelihood gained over controls, {pages.UNIT}")
+
+    @classmethod
+    def pictures(cls, name: str, content: Content) -> dict[str, EffectPlot]:
+        return {"gains": cls.chart({name: cls.metrics(content)})}
+
+
+def as_numbers(item: Item) -> dict[str, Any]:
+    """A row that was read from words.csv: columns that the task does not know by name are numbers, too."""
+    known = {column.name for column in ReadingTask.columns}
+    return {name: value if name in known else number_or_none(value) for name, value in item.items()}
+
+
+def number_or_none(value: Any) -> float | None:
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        return None
+    return None if math.isnan(found) else found

@@ -1,0 +1,45 @@
+"""Several models on the same reading times, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dtg.errors import MissingExtraError
+from dtg.evaluation.rendering import Block, Heading, Lines, Table
+from dtg.evaluation.results import Results
+from dtg.evaluation.tasks.reading.analysis import ALL, BY_SURPRISAL
+from dtg.evaluation.tasks.reading.pages import EXPLAINED, UNIT, gain_cells
+from dtg.evaluation.tasks.reading.task import ReadingTask
+
+
+def side_by_side(found: Sequence[Results]) -> list[Block]:
+    """A table of all, and a comparison of each with the first."""
+    rows = []
+    for one in found:
+        sets = one.content["sets"]
+        cells = gain_cells(sets[BY_SURPRISAL]["baseline"])
+        beyond = gain_cells(sets[ALL][BY_SURPRISAL])[:3] if ALL in sets else ["", "", ""]
+        ms = f"{one.content['ms_per_bit']['total']:.2f}"
+        rows.append([one.name, f"{one.content['words']:,}", *cells, *beyond, ms])
+    beyond = ["all columns beyond it", "95 % interval", "p"]
+    header = ["", "words", f"surprisal, {UNIT}", "95 % interval", "p", "folds", *beyond]
+    blocks: list[Block] = [Heading("Reading times"), Lines([found[0].content["title"]])]
+    blocks += [Table([*header, "ms a bit"], rows)]
+    warnings = {line for one in found for line in one.content["warnings"]}
+    blocks += [Lines([*sorted(warnings), EXPLAINED])]
+    first, *others = found
+    for other in others:
+        blocks += [Heading(f"{first.name} and {other.name}", 2), *first.compare(other).blocks()]
+    return blocks
+
+
+def draw_together(found: Sequence[Results], folder: Path) -> bool:
+    """fit.svg and fit.png; false if matplotlib is not installed."""
+    chart = ReadingTask.chart({one.name: one.metrics for one in found})
+    try:
+        for suffix in (".svg", ".png"):
+            chart.draw(folder / f"fit{suffix}")
+    except MissingExtraError:
+        return False
+    return True

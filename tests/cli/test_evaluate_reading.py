@@ -1,0 +1,52 @@
+"""`dtg evaluate reading` and `garden-paths` as a user meets them: a table of her own, mistakes, several models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.running import dtg
+from tests.evaluation.reading.test_reading import as_surprisals, made_up, participants, write
+from tests.evaluation.test_garden_paths import plain
+
+
+def test_a_table_of_ones_own(tmp_path: Path) -> None:
+    """Other column names, tabs, and a row for each participant; two tables of surprisals as models."""
+    rows = made_up()
+    path, first = participants(tmp_path, rows), as_surprisals(tmp_path / "first.csv", rows)
+    noisy = [{**row, "surprisal": row["surprisal"] + (place % 7)} for place, row in enumerate(rows)]
+    second = as_surprisals(tmp_path / "second.csv", noisy)
+    said = dtg("evaluate", "reading", path, "--surprisals", first, code=1).stderr
+    assert "none of its columns is called word" in said and "--word COLUMN" in said
+    columns = [
+        "--word",
+        "Form",
+        "--time",
+        "RT.ms",
+        "--story",
+        "Passage",
+        "--sentence",
+        "sent_no",
+        "--position",
+        "W.Num",
+    ]
+    sources: list[str | Path] = ["--surprisals", first, "--surprisals", second]
+    done = dtg("evaluate", "reading", path, *columns, *sources, "--raw", "--out", tmp_path / "out")
+    assert "surprisal of first − surprisal of second" in done.stdout
+    for name in ("comparison.md", "fit.svg", "first/words.csv", "second/mixed_model.R", "first/readings.csv"):
+        assert (tmp_path / "out" / name).is_file()
+    report = dtg("report", tmp_path / "out", "--out", tmp_path / "report")
+    assert "2 evaluations" in report.stdout + report.stderr
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "## Reading times" in page and "beyond controls" in page
+
+
+def test_mistakes(tmp_path: Path) -> None:
+    data = plain(tmp_path / "items.csv")
+    assert "1,10,100" in dtg("evaluate", "garden-paths", data, "--beams", "1,x", code=1).stderr
+    said = dtg("evaluate", "garden-paths", data, "--ms", tmp_path, "--model", "txl-mini", code=1).stderr
+    assert "there are no results in" in said
+    other = write(tmp_path / "other.csv", [{"a": 1}])
+    assert "item, condition, sentence, region are expected" in dtg("evaluate", "garden-paths", other, code=1).stderr
+    assert "no column called" in dtg("surprisal", "A dog.", "--columns", "depth", code=1).stderr
+    said = dtg("evaluate", "pairs", data, "--boundary", "own", code=1).stderr
+    assert "--region" in said

@@ -1,0 +1,78 @@
+"""dtg.R gives the numbers of the command, and the script for mixed models runs. Needs R, with reticulate and lme4."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import dtg
+from tests.evaluation.reading.test_reading import as_surprisals, made_up, participants
+
+FILE = Path(dtg.__file__).parent / "r" / "dtg.R"
+
+
+@cache
+def has_package(name: str) -> bool:
+    if shutil.which("Rscript") is None:
+        return False
+    return subprocess.run(["Rscript", "-e", f"library({name})"], capture_output=True, check=False).returncode == 0
+
+
+def run_r(script: str, folder: Path) -> str:
+    environment = {**os.environ, "RETICULATE_PYTHON": sys.executable}
+    done = subprocess.run(
+        ["Rscript", "-e", script], capture_output=True, text=True, cwd=folder, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not has_package("reticulate"), reason="needs R with reticulate: apt install r-cran-reticulate")
+def test_the_numbers_of_the_command(tmp_path: Path) -> None:
+    with (tmp_path / "stimuli.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(
+            [
+                ["item", "word", "sentence"],
+                [1, "x", 'The "dog" that I saw barks, doesn’t it?'],
+                [2, "y", "I don't see it."],
+            ]
+        )
+    options = "--column sentence --model txl-mini --per whitespace --boundary own --columns all --end".split()
+    command = [sys.executable, "-m", "dtg", "surprisal", "stimuli.csv", *options, "--out", "words.csv"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    run_r(
+        f'source("{FILE}"); d <- read.csv("stimuli.csv"); '
+        'w <- dtg_surprisal(d, "sentence", "txl-mini", boundary = "own", columns = "all", end = TRUE); '
+        'w$surprisal <- sprintf("%.17g", w$surprisal); write.csv(w, "r.csv", row.names = FALSE, na = "")',
+        tmp_path,
+    )
+    with (tmp_path / "words.csv").open(encoding="utf-8") as ours, (tmp_path / "r.csv").open(encoding="utf-8") as theirs:
+        first, second = list(csv.DictReader(ours)), list(csv.DictReader(theirs))
+    assert [row["word"] for row in first] == [row["word"] for row in second]
+    assert [float(row["surprisal"]) for row in second] == pytest.approx(
+        [float(row["surprisal"]) for row in first], rel=1e-15
+    )
+    assert set(first[0]) == set(second[0])
+    assert [row["input_word"] for row in second] == [row["input_word"] for row in first]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not has_package("lme4"), reason="needs R with lme4: apt install r-cran-lme4")
+def test_the_script_for_mixed_models_runs(tmp_path: Path) -> None:
+    rows = made_up()
+    columns = {"word": "Form", "time": "RT.ms", "story": "Passage", "sentence": "sent_no", "position": "W.Num"}
+    table = as_surprisals(tmp_path / "other.csv", rows)
+    out, path = tmp_path / "out", participants(tmp_path, rows)
+    dtg.evaluate(None, "reading", path, surprisals=table, participant="Subj", out=out, progress=False, **columns)
+    printed = run_r('source("mixed_model.R")', out)
+    line = next(line for line in printed.splitlines() if line.startswith("surprisal "))
+    assert float(line.split()[3]) > 5  # the t value of what was put in
+    assert "Pr(>Chisq)" in printed

@@ -1,0 +1,90 @@
+"""tools/sweep.py: every run is a valid configuration, and the table says what logs say."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from dtg.cli.training import changed, read_config
+from dtg.model import ModelConfig
+from dtg.training import TrainingConfig
+from tools import sweep
+
+
+@pytest.mark.parametrize("name", sweep.RUNS)
+def test_runs_are_what_their_commands_say(name: str, tmp_path: Path) -> None:
+    command = sweep.command(name, tmp_path / "corpus", tmp_path, 1000, 8)
+    settings = [command[place + 1] for place, one in enumerate(command) if one == "--set"]
+    config = changed(read_config(Path(command[4])), settings)
+    model, training = sweep.tables(sweep.RUNS[name], 1000)
+    assert ModelConfig.from_dict(config["model"]) == ModelConfig.from_dict(model)
+    assert TrainingConfig.from_dict({**config["training"], "dev_every": 1000}) == TrainingConfig.from_dict(training)
+    assert "--resume" not in command
+    (tmp_path / name).mkdir()
+    assert sweep.command(name, tmp_path / "corpus", tmp_path, 1000, None)[-1] == "--resume"
+
+
+def write_log(folder: Path, perplexity: float, step: int = 10) -> None:
+    folder.mkdir(parents=True)
+    dev = {"kind": "dev", "step": step, "words": 253_500, "word_perplexity": perplexity}
+    lines = [{"kind": "run", "steps": 10}, {"kind": "train", "step": step}, dev]
+    (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_log(tmp_path / "base", math.exp(8.0))
+    write_log(tmp_path / "muon", math.exp(7.75))
+    write_log(tmp_path / "swiglu", math.exp(7.0), step=5)  # not finished
+    (tmp_path / sweep.TIMES).write_text(json.dumps({"muon": {"seconds": 0.5, "relative": 1.25}}))
+    sweep.main(["table", "--out", str(tmp_path)])
+    assert capsys.readouterr().out.splitlines() == [
+        "| run | differs in | dev, nats per word | against base | time of a step |",
+        "|---|---|---|---|---|",
+        "| base |  | 8.000 |  |  |",
+        "| muon | optimizer = muon | 7.750 | -0.250 | 1.25 |",
+        "",
+        "After 253,500 words. Times are multiples of base's.",
+    ]
+
+
+def test_the_table_has_circuits_where_they_were_evaluated(tmp_path: Path) -> None:
+    for name in ("base", "hybrid-2-2"):
+        write_log(tmp_path / name, 100.0)
+    results = tmp_path / "sg" / "hybrid-2-2"
+    results.mkdir(parents=True)
+    circuits = {"Agreement": {"accuracy": 50.0}, "Garden-path": {"accuracy": 62.5}, "Long-distance": {"accuracy": 75.0}}
+    averages = [{"mean": "micro", "accuracy": 10.0}, {"mean": "suite mean", "accuracy": 60.0}]
+    scores = {"first": {"circuits": circuits, "averages": averages}}
+    (results / "results.json").write_text(json.dumps({"scores": scores}))
+    head, _, base, hybrid, *_ = sweep.table(tmp_path).splitlines()
+    assert head.endswith("| time of a step | Agreement | Garden-path | Long-distance | SyntaxGym |")
+    assert base.endswith("|  |  |  |  |  |") and hybrid.endswith("| 50.0 | 62.5 | 75.0 | 60.0 |")
+
+
+def test_what_is_finished_is_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_log(tmp_path / "base", 100.0)
+    commands: list[list[str]] = []
+
+    class Done:
+        returncode = 0
+
+    def take_down(command: list[str], check: bool) -> Done:
+        commands.append(command)
+        return Done()
+
+    monkeypatch.setattr("tools.sweep.subprocess.run", take_down)
+    sweep.main(["train", "--data", "c", "--out", str(tmp_path), "--lock", str(tmp_path / "lock"), "base", "muon"])
+    assert len(commands) == 1 and "training.optimizer=muon" in commands[0]
+    sweep.main(["evaluate", "--sg", "suites", "--out", str(tmp_path), "base", "muon"])
+    _, evaluation = commands  # muon has no model
+    assert evaluation[3:7] == ["evaluate", "sg", "suites", "--model"] and str(tmp_path / "sg" / "base") in evaluation
+
+
+def test_mistakes_are_answered(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, message in ((["train", "best"], "there is no run best; there are base,"), (["time"], "needs --out")):
+        with pytest.raises(SystemExit):
+            sweep.main(arguments)
+        assert message in capsys.readouterr().err

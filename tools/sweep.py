@@ -1,0 +1,280 @@
+"""Short trainings that differ in one choice each, one after another, and a table of what each choice is worth.
+
+    python -m tools.sweep list                                        the names below, with their settings
+    python -m tools.sweep train --data CORPUS --out DIR [NAME ...]    train what is not trained yet, resume what was interrupted
+    python -m tools.sweep time --data CORPUS --out DIR [NAME ...]     how long a step takes, all of them in turn
+    python -m tools.sweep evaluate --sg SUITES --out DIR [NAME ...]   SyntaxGym by a narrow beam, of what is trained
+    python -m tools.sweep table --out DIR                             the table of what there is, in Markdown
+
+Without names, all of them, in order. All have mini's model and the same sentences in the same order: a sixteenth of mini's
+words unless `--words` says otherwise, in bfloat16, on one thread. `--lock FILE` keeps a file locked during each training, for
+machines that several people use; `--minutes` ends a training after that time, to be resumed by the same command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import math
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from dtg import configs
+from dtg.environment import keep_freed_memory
+from dtg.io.atomic import replacing
+from dtg.model import DecoderModel, ModelConfig
+from dtg.text.corpus import Corpus
+from dtg.training.config import TrainingConfig
+from dtg.training.log import read_log
+from dtg.training.optimizers import make_optimizers
+from dtg.training.sampler import Sampler
+
+CONFIG = "mini-quarter"
+WORDS = 253_484  # a sixteenth of mini's
+TIMES = "times.json"
+EVALUATED = "sg"  # the folder of SyntaxGym's results, beside the runs
+CIRCUITS = ("Agreement", "Garden-path", "Long-distance")
+STEPS, ROUNDS = 2, 5  # batches of each model in turn, and how often; the first round does not count
+
+MODERN: dict[str, Any] = {
+    "model.norm": "pre",
+    "model.norm_kind": "rms",
+    "model.activation": "relu_squared",
+    "model.query_key_norm": True,
+    "model.zero_outputs": True,
+    "training.optimizer": "muon",
+    "training.decay": "trapezoid",
+}
+HYBRID: dict[str, Any] = {"model.family": "dtg-hybrid", "model.view_heads": [2, 2]}
+RUNS: dict[str, dict[str, Any]] = {
+    "base": {},
+    "modern": MODERN,
+    "muon": {"training.optimizer": "muon"},
+    "pre-rms": {"model.norm": "pre", "model.norm_kind": "rms"},
+    "squared": {"model.activation": "relu_squared"},
+    "query-key-norm": {"model.query_key_norm": True},
+    "zero": {"model.zero_outputs": True},
+    "trapezoid": {"training.decay": "trapezoid"},
+    "swiglu": {"model.activation": "swiglu", "model.feedforward": 680},  # as many weights as 1,024 without gates
+    "hybrid-2-2": HYBRID,
+    "hybrid-3-1": {**HYBRID, "model.view_heads": [3, 1]},
+    "hybrid-1-3": {**HYBRID, "model.view_heads": [1, 3]},
+    "hybrid-rows": {**HYBRID, "model.memory": "rows"},
+    "hybrid-compose": {**HYBRID, "model.memory_on_compose": "all"},
+    "hybrid-upper": {**HYBRID, "model.memory_layers": "upper"},
+    "hybrid-lower": {**HYBRID, "model.memory_layers": "lower"},
+    "hybrid-dropout": {**HYBRID, "model.view_dropout": 0.5, "model.view_dropout_end": 0.0},
+    "hybrid-gates": {**HYBRID, "model.head_gates": True},
+    "hybrid-modern": {**HYBRID, **MODERN},
+    "pre": {"model.norm": "pre"},
+    "rms": {"model.norm_kind": "rms"},
+    "gates": {"model.head_gates": True},
+    "dropout": {"model.dropout": 0.1},
+    "muon-2e-3": {"training.optimizer": "muon", "training.peak_rate": 2e-3},
+    "muon-4e-3": {"training.optimizer": "muon", "training.peak_rate": 4e-3},
+    "pre-rms-2e-3": {"model.norm": "pre", "model.norm_kind": "rms", "training.peak_rate": 2e-3},
+    "modern-2e-3": {**MODERN, "training.peak_rate": 2e-3},
+    "txl-trans": {"model.family": "txl-trans"},
+    "txl-tokens": {"model.family": "txl-tokens", "training.warmup_share": 0.2},
+}
+
+
+def tables(settings: Mapping[str, Any], words: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tables `[model]` and `[training]` of a run."""
+    base = tomllib.loads(configs.find(CONFIG).read_text(encoding="utf-8"))
+    found = {"model": dict(base["model"]), "training": {**base["training"], "words": words}}
+    for name, value in settings.items():
+        table, key = name.split(".")
+        found[table][key] = value
+    return found["model"], found["training"]
+
+
+def as_toml(value: Any) -> str:
+    """A value as `--set` takes it."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def command(name: str, data: Path, out: Path, words: int, minutes: float | None) -> list[str]:
+    """What trains a run, or resumes it."""
+    settings = {"training.words": words, "training.dev_every": 100_000, **RUNS[name]}  # dev at the end only
+    found = [sys.executable, "-m", "dtg", "train", str(configs.find(CONFIG))]
+    for setting, value in settings.items():
+        found += ["--set", f"{setting}={as_toml(value)}"]
+    found += ["--data", str(data), "--out", str(out / name), "--threads", "1", "--precision", "bf16"]
+    if minutes is not None:
+        found += ["--max-minutes", str(minutes)]
+    return [*found, "--resume"] if (out / name).is_dir() else found
+
+
+@contextmanager
+def locked(path: Path | None) -> Iterator[None]:
+    """Hold a lock that others wait for, if there is one."""
+    if path is None:
+        yield
+        return
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def last_dev(folder: Path) -> dict[str, Any] | None:
+    """What the log of a finished run says of dev at its end; None while it is not finished."""
+    log = folder / "log.jsonl"
+    if not log.is_file():
+        return None
+    first, *records = read_log(log)
+    scores = [record for record in records if record["kind"] == "dev"]
+    return scores[-1] if scores and scores[-1]["step"] == first["steps"] else None
+
+
+def train(names: Sequence[str], data: Path, out: Path, words: int, minutes: float | None, lock: Path | None) -> None:
+    """Train what is not finished."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        if last_dev(out / name) is not None:
+            continue
+        with locked(lock):
+            print(f"{time.strftime('%H:%M')} {name}", flush=True)
+            done = subprocess.run(command(name, data, out, words, minutes), check=False)
+        if done.returncode:
+            raise SystemExit(f"{name} ended with code {done.returncode}; the same command resumes it.")
+
+
+def evaluate(names: Sequence[str], suites: Path, out: Path, lock: Path | None) -> None:
+    """SyntaxGym by a narrow beam, of every run that is finished and has not been evaluated; what was interrupted resumes."""
+    for name in names:
+        results = out / EVALUATED / name
+        if last_dev(out / name) is None or (results / "results.json").is_file():
+            continue
+        results.parent.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "dtg", "evaluate", "sg", str(suites), "--model", str(out / name / "best")]
+        command += ["--name", name, "--beam", "30", "--word-beam", "10", "--out", str(results)]
+        with locked(lock):
+            print(f"{time.strftime('%H:%M')} {name}", flush=True)
+            done = subprocess.run(command, check=False)
+        if done.returncode:
+            raise SystemExit(f"{name} ended with code {done.returncode}; the same command resumes it.")
+
+
+def circuits(out: Path, name: str) -> list[str]:
+    """The share of items that are right, in percent, of some circuits and of all suites."""
+    path = out / EVALUATED / name / "results.json"
+    if not path.is_file():
+        return [""] * (1 + len(CIRCUITS))
+    scores = json.loads(path.read_text(encoding="utf-8"))["scores"]["first"]
+    shares = [scores["circuits"][circuit]["accuracy"] for circuit in CIRCUITS]
+    shares.append(next(one["accuracy"] for one in scores["averages"] if one["mean"] == "suite mean"))
+    return [f"{share:.1f}" for share in shares]
+
+
+def measure(names: Sequence[str], data: Path, out: Path, words: int) -> None:
+    """Processor seconds of a step on one thread, all models in turn on the same batches; the least of several rounds.
+
+    Together with the turns, that keeps what else the machine does out of the comparison.
+    """
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    corpus = Corpus.open(data)
+    split = corpus.splits["train"]
+    made = {}
+    for name in names:
+        model_table, training_table = tables(RUNS[name], words)
+        config = TrainingConfig.from_dict(training_table)
+        model = DecoderModel.create(ModelConfig.for_corpus(model_table, corpus), corpus.tokenizer).train()
+        made[name] = model, [one.optimizer for one in make_optimizers(model, config)]
+    config = TrainingConfig.from_dict(tables({}, words)[1])
+    steps = Sampler(split.piece_counts, split.word_counts, config, 1).steps_from(0)
+    batches = [split.batch(next(steps).batches[0], "cpu") for _ in range(STEPS)]
+    best = dict.fromkeys(names, math.inf)
+    for turn in range(ROUNDS):
+        for name, (model, optimizers) in made.items():
+            began = time.process_time()
+            for batch in batches:
+                with torch.autocast("cpu", torch.bfloat16):
+                    loss = model.loss(batch)
+                (loss.total / loss.predicted).backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), config.gradient_norm)
+                for optimizer in optimizers:
+                    optimizer.step()
+                    optimizer.zero_grad()
+            if turn:
+                best[name] = min(best[name], (time.process_time() - began) / STEPS)
+    path = out / TIMES
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    base = best.get("base")
+    for name, seconds in best.items():
+        print(f"{name:<16}{seconds:8.3f} s a step")
+        known[name] = {"seconds": seconds, "relative": None if base is None else seconds / base}
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+
+
+def table(out: Path) -> str:
+    """What there is, in the order of the list, beside `base`."""
+    path = out / TIMES
+    times = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    found = {name: score for name in RUNS if (score := last_dev(out / name)) is not None}
+    if not found:
+        return f"Nothing is trained in {out} yet.\n"
+    loss = {name: math.log(score["word_perplexity"]) for name, score in found.items()}
+    heads = ["run", "differs in", "dev, nats per word", "against base", "time of a step"]
+    has_circuits = any(any(circuits(out, name)) for name in found)
+    heads += [*CIRCUITS, "SyntaxGym"] if has_circuits else []
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    for name, value in loss.items():
+        settings = ", ".join(f"{key.split('.')[1]} = {as_toml(setting)}" for key, setting in RUNS[name].items())
+        versus = f"{value - loss['base']:+.3f}" if "base" in loss and name != "base" else ""
+        relative = times.get(name, {}).get("relative")
+        cells = [name, settings, f"{value:.3f}", versus, "" if relative is None else f"{relative:.2f}"]
+        lines.append("| " + " | ".join([*cells, *(circuits(out, name) if has_circuits else [])]) + " |")
+    words = next(iter(found.values()))["words"]
+    return "\n".join([*lines, "", f"After {words:,} words. Times are multiples of base's."]) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["list", "train", "time", "evaluate", "table"])
+    parser.add_argument("names", nargs="*", help="of runs; all of them if none is given")
+    parser.add_argument("--data", type=Path, help="a prepared corpus")
+    parser.add_argument("--out", type=Path, help="where the runs are")
+    parser.add_argument("--sg", type=Path, help="the folder of SyntaxGym's suites")
+    parser.add_argument("--words", type=int, default=WORDS, help="of each training")
+    parser.add_argument("--minutes", type=float, help="after which a training is suspended")
+    parser.add_argument("--lock", type=Path, help="a file to be locked during each training")
+    given = parser.parse_intermixed_args(arguments)
+    if unknown := [name for name in given.names if name not in RUNS]:
+        parser.error(f"there is no run {', '.join(unknown)}; there are {', '.join(RUNS)}")
+    needed = {
+        "list": (),
+        "train": ("out", "data"),
+        "time": ("out", "data"),
+        "evaluate": ("out", "sg"),
+        "table": ("out",),
+    }
+    if missing := [f"--{name}" for name in needed[given.what] if getattr(given, name) is None]:
+        parser.error(f"{given.what} needs {' and '.join(missing)}")
+    names = given.names or list(RUNS)
+    if given.what == "list":
+        for name in names:
+            print(f"{name:<16}" + " ".join(f"{key}={as_toml(value)}" for key, value in RUNS[name].items()))
+    elif given.what == "train":
+        train(names, given.data, given.out, given.words, given.minutes, given.lock)
+    elif given.what == "evaluate":
+        evaluate(names, given.sg, given.out, given.lock)
+    elif given.what == "time":
+        measure(names, given.data, given.out, given.words)
+    else:
+        print(table(given.out), end="")
+
+
+if __name__ == "__main__":
+    main()
