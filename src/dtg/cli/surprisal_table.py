@@ -29,6 +29,7 @@ from dtg.tables.sidecar import Sidecar
 from dtg.text.sentence import Sentence
 
 BAR = 12  # cells
+NARROWEST = 72  # cells
 TITLE_VALUE = 40  # characters: longer values of a table do not stand above a panel
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 LOGARITHMS: dict[Base, str] = {"2": "log₂", "e": "ln"}
@@ -117,6 +118,7 @@ class SurprisalTable:
     def show(self, pictures: Sequence[Path]) -> None:
         """Print a table for each sentence and model, and draw the pictures, a panel for each sentence."""
         console, work, panels = Console(highlight=False), self.work(), []
+        console.width = max(console.width, NARROWEST)  # on less, columns would be left out
         if pictures:
             work = replace(work, items=few(work.items))
         for item, results in work.results():
