@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,19 @@ import torch
 
 import dtg
 from dtg import families
+from dtg.cli.commands.report import split_at_sign
 from dtg.cli.training import read_config
-from dtg.errors import ConfigError, DamagedFileError, DtgError, InputError, TokenizerError, TreebankError, TreeError
+from dtg.errors import (
+    ConfigError,
+    DamagedFileError,
+    DtgError,
+    InputError,
+    TokenizerError,
+    TrainingError,
+    TreebankError,
+    TreeError,
+)
+from dtg.evaluation.report import find, gather, page_of
 from dtg.evaluation.tasks.pairs.blimp_files import read_pairs
 from dtg.evaluation.tasks.syntaxgym.formulas import parse_formula
 from dtg.evaluation.tasks.syntaxgym.suites import read_suite
@@ -25,7 +37,9 @@ from dtg.io.pictures import picture
 from dtg.tables.columns import Column
 from dtg.tables.sidecar import ResumePoint, Sidecar, read_sidecar
 from dtg.text.tokenizer import Tokenizer
+from dtg.training import TrainingConfig
 from dtg.training.checkpoint import CheckpointStore
+from dtg.training.sampler import Sampler
 from tests.parser.parsers import small_parser
 from tests.scoring.test_marginal import tiny
 
@@ -119,6 +133,37 @@ def test_strange_folders_among_checkpoints(tmp_path: Path) -> None:
 def test_devices(name: Any) -> None:
     with pytest.raises(InputError, match=r"device|computed|available"):
         checked_device(name)
+
+
+def test_a_name_with_the_sign_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "c=run").mkdir()
+    assert split_at_sign("dtg=run") == ("dtg", "=", "run")
+    assert split_at_sign("a=b=run") == ("a=b", "=", "run")
+    assert split_at_sign("a=c=run") == ("a", "=", "c=run")
+    assert split_at_sign("a=b=nowhere") == ("a", "=", "b=nowhere")
+
+
+@pytest.mark.parametrize(
+    ("asked", "times"), [({"epochs": 99999999999999}, "99,999,999,999,999"), ({"words": 10**12}, "333,3")]
+)
+def test_absurdly_long_training_is_refused_at_once(asked: dict[str, Any], times: str) -> None:
+    config = TrainingConfig(batch_sentences=1, warmup_share=0.1, **asked)
+    with pytest.raises(TrainingError, match=f"would be read {times}"):
+        Sampler(np.array([1, 1]), np.array([1, 2]), config, 1)
+
+
+@pytest.mark.parametrize("value", [[1], {"a": 1}, None])
+def test_damaged_results_are_named(value: Any, tmp_path: Path) -> None:
+    given = Path(__file__).parent / "evaluation/report/results-0.1/dtg/sg"
+    shutil.copytree(given, tmp_path / "sg")
+    path = tmp_path / "sg/results.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["settings"] = dict.fromkeys(content["settings"], value)
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"results in .*sg"):
+        page_of(gather(find([tmp_path]), {}))
 
 
 def test_devices_that_are_there() -> None:

@@ -12,9 +12,9 @@ from typing import Any
 ODD = (
     b"", b"\0", b"\t", b"\n", b"\r", b"\r\n", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xef\xbb\xbf", "\u2028".encode(),
     "\x85".encode(), "\u202e".encode(), "e\u0301".encode() * 40, "\U0001f468\u200d\U0001f469".encode(), b"-1", b"0", b"1-",
-    b"-", b"1.1", "\u00b2".encode(), "\u0661".encode(), b"9" * 20, b"9" * 5000, b"1e999", b"NaN", b"-Infinity", b"null", b"true",
-    b"[]", b"{}", b'""', b'"\\ud800"', b"[" * 3000, b"(" * 3000, b'{"a":' * 2000, b"))", b"((", b"#", b"# sent_id =", b"_",
-    b"$\\frac$", b"%", b";", b"'''", b"\\", b"x" * 5000, b" " * 500,
+    b"-", b"1.1", "\u00b2".encode(), "\u0661".encode(), b"9" * 20, b"9" * 5000, b"1e999", b"NaN", b"-Infinity", b"null",
+    b"true", b"[]", b"{}", b'""', b'"\\ud800"', b"[" * 3000, b"(" * 3000, b'{"a":' * 2000, b"))", b"((", b"#",
+    b"# sent_id =", b"_", b"$\\frac$", b"%", b";", b"'''", b"\\", b"x" * 5000, b" " * 500,
 )  # fmt: skip
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 1.5, 2**31, 2**63, 2**64, 10**30, -(2**63), float("nan"), float("inf"), 1e308, "", "x", "\0",

@@ -36,6 +36,7 @@ from dtg.text.tokenizer import Tokenizer
 from dtg.training import TrainingConfig
 from dtg.training.log import read_log, summarize_log
 from dtg.trees import format_conllu, read_brackets, read_conllu
+from dtg.trees.conllu import ROOTS, Roots
 from tools.attack.mutators import mutated
 from tools.attack.samples import SAMPLES, SAVED
 
@@ -47,7 +48,7 @@ class TooLong(Exception):  # noqa: N818
 
 
 def conllu(path: Path, random: Random) -> None:
-    roots = random.choice(("error", "first", "skip"))
+    roots: Roots = random.choice(ROOTS)
     trees = list(read_conllu(path, roots=roots, skip_invalid=bool(random.randrange(2))))
     text = "".join(map(format_conllu, trees))
     path.write_bytes(text.encode())

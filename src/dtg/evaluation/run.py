@@ -47,8 +47,8 @@ def evaluate(
 
     Args:
         model: a model, or its folder or bundled name; a parser for the task "parser".
-        task: "ppl", "blimp", "sg", "pairs", "rerank" or "parser"; or a task of one's own. Of files in brackets, the latter two
-            are of phrases.
+        task: "ppl", "blimp", "sg", "pairs", "rerank", "parser", "reading" or "garden-paths"; or a task of one's own. Of files
+            in brackets, "rerank" and "parser" are of phrases.
         data: the file or folder with the task's items.
         out: a folder to keep everything in; an interrupted evaluation resumes there.
         against: results of another model, or their folder, to compare with item by item.
