@@ -149,7 +149,7 @@ def test_a_name_with_the_sign_of_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     ("asked", "times"), [({"epochs": 99999999999999}, "99,999,999,999,999"), ({"words": 10**12}, "333,3")]
 )
 def test_absurdly_long_training_is_refused_at_once(asked: dict[str, int], times: str) -> None:
-    config = TrainingConfig(batch_sentences=1, warmup_share=0.1, **asked)
+    config = TrainingConfig.from_dict({"batch_sentences": 1, "warmup_share": 0.1, **asked})
     with pytest.raises(TrainingError, match=f"would be read {times}"):
         Sampler(np.array([1, 1]), np.array([1, 2]), config, 1)
 
