@@ -28,6 +28,7 @@ from dtg.errors import (
 )
 from dtg.evaluation.report import find, gather, page_of
 from dtg.evaluation.tasks.pairs.blimp_files import read_pairs
+from dtg.evaluation.tasks.pairs.own_pairs import region_words
 from dtg.evaluation.tasks.syntaxgym.formulas import parse_formula
 from dtg.evaluation.tasks.syntaxgym.suites import read_suite
 from dtg.families.picture import draw_mask
@@ -36,6 +37,7 @@ from dtg.io.devices import checked_device
 from dtg.io.pictures import picture
 from dtg.tables.columns import Column
 from dtg.tables.sidecar import ResumePoint, Sidecar, read_sidecar
+from dtg.text.sentence import Sentence
 from dtg.text.tokenizer import Tokenizer
 from dtg.training import TrainingConfig
 from dtg.training.checkpoint import CheckpointStore
@@ -55,7 +57,29 @@ def test_heads_of_very_many_digits(tmp_path: Path) -> None:
     assert len(list(dtg.read_conllu(path, skip_invalid=True))) == 1
 
 
+@pytest.mark.parametrize("id", ["1-", "-1", "1-²", "1--2", f"1-{DIGITS}", "1.", "1-2-3"])
+def test_ids_that_are_none(id: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.conllu"
+    path.write_text(SENTENCE.format("0").rstrip("\n") + f"\n{id}\tx" + "\t_" * 8 + "\n\n", encoding="utf-8")
+    with pytest.raises(TreebankError, match="the line has ID"):
+        list(dtg.read_conllu(path))
+
+
+@pytest.mark.parametrize("last", ["0", "1", "2", "999999999"])
+def test_multiword_tokens_that_end_anywhere(last: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.conllu"
+    word = "{0}\tw{0}\t_\t_\t_\t_\t{1}\tdep\t_\t_\n"
+    path.write_text(
+        word.format(1, 0) + f"2-{last}\tsurface" + "\t_" * 8 + "\n" + word.format(2, 1) + word.format(3, 1) + "\n"
+    )
+    [tree] = dtg.read_conllu(path)
+    sentence = Sentence.of_tree(tree)
+    assert len(sentence.words) == len(sentence.starts) == len(sentence.whitespace) == 3
+
+
 def test_regions_of_very_many_digits() -> None:
+    with pytest.raises(InputError, match="not in"):
+        region_words(Sentence.of_words(["a"]), DIGITS)
     with pytest.raises(InputError, match="5,000 digits"):
         parse_formula(f"({DIGITS};%a%) > (1;%b%)")
 
@@ -148,8 +172,8 @@ def test_a_name_with_the_sign_of_runs(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("asked", "times"), [({"epochs": 99999999999999}, "99,999,999,999,999"), ({"words": 10**12}, "333,3")]
 )
-def test_absurdly_long_training_is_refused_at_once(asked: dict[str, Any], times: str) -> None:
-    config = TrainingConfig(batch_sentences=1, warmup_share=0.1, **asked)
+def test_absurdly_long_training_is_refused_at_once(asked: dict[str, int], times: str) -> None:
+    config = TrainingConfig.from_dict({"batch_sentences": 1, "warmup_share": 0.1, **asked})
     with pytest.raises(TrainingError, match=f"would be read {times}"):
         Sampler(np.array([1, 1]), np.array([1, 2]), config, 1)
 

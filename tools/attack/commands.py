@@ -24,12 +24,18 @@ from tools.attack.readers import Tally
 from tools.attack.samples import CONLLU, SAVED, SUITE
 
 FAILED_BY_ITSELF = (0, 1, 130, 143)
-IGNORED = re.compile(r"\.meta\.json$|^\.|log\.jsonl$|settings\.json$|part-\d+\.jsonl$|\.lock$|checkpoints|run\.json$")
+IGNORED = re.compile(r"\.meta\.json$|^\.|log\.jsonl$|settings\.json$|part-\d+\.jsonl$|\.lock$")
+LEFT_OUT = {"figures", "checkpoints"}
 WARM = (
     "dtg.cli.app", "dtg.cli.commands.surprisal", "dtg.cli.commands.parse", "dtg.cli.commands.score", "dtg.cli.commands.rerank",
     "dtg.cli.commands.evaluation.command", "dtg.cli.surprisal_table", "dtg.language_model", "dtg.parser", "dtg.evaluation",
     "dtg.proposals.from_file", "pyarrow.parquet", "spacy.lang.en",
 )  # fmt: skip
+SETTINGS = (
+    "model.layers=1", "model.width=16", "model.attention_heads=2", "model.head_width=8", "model.feedforward=16",
+    "training.epochs=4", "training.checkpoint_every=3", "training.batch_sentences=4",
+)  # fmt: skip
+TRAINING = ["--device", "cpu", "--threads", "1", *(part for setting in SETTINGS for part in ("--set", setting))]
 PATIENCE = 300  # seconds for a command that is not killed
 
 
@@ -58,6 +64,7 @@ def commands(folder: Path, model: str, parser: str) -> list[Command]:
         Command("score", ["score", "--conllu", trees, *of_model], "out.csv"),
         Command("rerank", ["rerank", trees, "--parser", parser, "--trees", "5", *of_model], "out.conllu"),
         Command("evaluate sg", ["evaluate", "sg", suite, "--beam", "8", *of_model], "results", ()),
+        Command("train", ["train", "tiny", "--data", str(folder / "corpus"), *TRAINING], "run"),
     ]
 
 
@@ -77,6 +84,10 @@ def make_inputs(folder: Path, sentences: int) -> None:
     (folder / "trees.conllu").write_text((one + "\n\n") * max(12, sentences // 10), encoding="utf-8")
     items = [{**SUITE["items"][0], "item_number": number} for number in range(1, max(3, sentences // 10))]  # type: ignore[index]
     (folder / "suite.json").write_text(json.dumps({**SUITE, "items": items}), encoding="utf-8")
+    trees = str(folder / "trees.conllu")
+    prepare = Command("prepare", ["prepare", "--train", trees, "--dev", trees, "--vocabulary", "300"], "corpus")
+    code = finished(start(prepare, folder))
+    assert code == 0, (folder / "said").read_text(encoding="utf-8")
 
 
 def start(command: Command, folder: Path, more: Sequence[str] = (), limit: int | None = None) -> int:
@@ -125,7 +136,7 @@ def written(folder: Path, command: Command) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in files
-        if path.is_file() and not IGNORED.search(path.name) and "figures" not in path.parts
+        if path.is_file() and not IGNORED.search(path.name) and not LEFT_OUT & set(path.parts)
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Sequence
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -56,7 +57,7 @@ def mutate_json(content: Any, random: Random) -> Any:
     places = list(nodes(content))
     holder, key = random.choice(places)
     if holder is None:
-        return random.choice(VALUES)
+        return deepcopy(random.choice(VALUES))
     kind = random.randrange(5)
     if kind == 0 and isinstance(holder, dict):
         holder[random.choice(("", "x", "format_version", "\ud800"))] = holder.pop(key)
@@ -67,7 +68,7 @@ def mutate_json(content: Any, random: Random) -> Any:
     elif kind == 3:
         holder[key] = [holder[key]] if random.randrange(2) else {"x": holder[key]}
     else:
-        holder[key] = random.choice(VALUES)
+        holder[key] = deepcopy(random.choice(VALUES))
     return content
 
 

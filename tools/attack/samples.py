@@ -130,7 +130,7 @@ SAMPLES: dict[str, tuple[bytes, ...]] = {
     "suites": (json.dumps(SUITE).encode(),),
     "BLiMP": (json.dumps(PAIR).encode(),),
     "own pairs": (OWN_PAIRS.encode(),),
-    "configurations, TOML": tuple(content(path) for path in CONFIGS if not path.name.startswith("parser")),
+    "configurations, TOML": tuple(found for path in CONFIGS if b"\nfamily" in (found := content(path))),  # not parsers'
     "config.json": (content(SAVED / "model/config.json"),),
     "tokenizer.model": (content(SAVED / "model/tokenizer.model"),),
     "model.safetensors": (content(SAVED / "model/model.safetensors"),),

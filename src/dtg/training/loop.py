@@ -193,6 +193,7 @@ class TrainingRun:
         state = self.state
         if state.finished:
             self.reporter.note(f"the run was finished at step {state.step:,}; there is nothing left to train.")
+            self.recorder.draw(at_end=True)  # it may have been killed before that
             return
         begun = time.monotonic() - state.seconds
         for step in self.sampler.steps_from(state.step):

@@ -200,6 +200,7 @@ def checked(found: Found) -> Found:
         needed = (
             [] if found.kind == PARSER else [found.settings["data_sha256"], found.given["name"], found.given["data"]]
         )
+        needed += [found.settings["model_sha256"]] if found.settings.get("model_sha256") is not None else []
         if whole and all(isinstance(value, str) for value in needed):
             return found
         reason = "a number or a name is not one"
