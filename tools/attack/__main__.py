@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -35,22 +36,21 @@ ROUND = 50  # inputs for each share of a reader, before the next reader's turn
 READING = 0.5  # share of the time
 
 
-def read_all(seed: int, folder: Path, minutes: float, most: int) -> list[Tally]:
-    """Attack all readers in turn, until the time is over or each has had its inputs."""
+def read_all(seed: int, folder: Path, minutes: float, most: int, found: list[Tally]) -> None:
+    """Attack all readers in turn, until the time is over or there were as many inputs as asked for."""
     tallies = {reader.name: Tally(reader.name) for reader in READERS}
+    found += tallies.values()
     until, total, round_ = monotonic() + 60 * minutes, 0, 0
     while monotonic() < until and total < most:
         for reader in READERS:
             size = ROUND * reader.share
             attack(reader, seed, folder, tallies[reader.name], range(round_ * size, (round_ + 1) * size), until)
         total, round_ = sum(one.tried for one in tallies.values()), round_ + 1
-    return list(tallies.values())
 
 
-def run_all(seed: int, folder: Path, minutes: float, bundled: bool, trials: int) -> list[Tally]:
+def run_all(seed: int, folder: Path, minutes: float, bundled: bool, trials: int, found: list[Tally]) -> None:
     """Kill commands, fill disks and write twice, with a very small model and, if wanted, the bundled ones."""
     warm_up()
-    tallies = []
     models = [("a very small model", SMALL_MODEL, SMALL_PARSER, 300)]
     models += [("the bundled models", "dtg-mini", "parser-small", 24)] if bundled else []
     shares = {"kills": 0.6, "full disks": 0.2, "two writers": 0.2}
@@ -62,9 +62,8 @@ def run_all(seed: int, folder: Path, minutes: float, bundled: bool, trials: int)
         for trial in TRIALS:
             tally = Tally(f"{trial}, {name}")
             until = monotonic() + 60 * minutes * shares[trial] / len(models)
+            found.append(tally)
             assail(trial, of, inputs, seed, tally, trials, until, known)
-            tallies.append(tally)
-    return tallies
 
 
 def table(tallies: list[Tally], seed: int) -> str:
@@ -108,16 +107,19 @@ def main(arguments: list[str] | None = None) -> int:
     if given.only is not None:
         again(next(reader for reader in READERS if reader.name == given.reader), given.seed, given.only, folder)
         return 0
+    tallies = list[Tally]()
     try:
         for problem in check_samples(folder / "samples"):
             sys.exit(f"a sample is not as it should be: {problem}")
-        tallies = list[Tally]()
         both = not given.no_commands and not given.no_readers
         if not given.no_readers:
-            tallies += read_all(given.seed, folder / "readers", given.minutes * (READING if both else 1), given.inputs)
+            some = given.minutes * (READING if both else 1)
+            read_all(given.seed, folder / "readers", some, given.inputs, tallies)
         if not given.no_commands:
             rest = given.minutes * ((1 - READING) if both else 1)
-            tallies += run_all(given.seed, folder / "commands", rest, not given.no_bundled, given.trials)
+            run_all(given.seed, folder / "commands", rest, not given.no_bundled, given.trials, tallies)
+    except KeyboardInterrupt:
+        print("interrupted; what was tried until then:", file=sys.stderr)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print(table(tallies, given.seed))
@@ -128,4 +130,5 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the table is printed then, too
     sys.exit(main())

@@ -97,6 +97,7 @@ def start(command: Command, folder: Path, more: Sequence[str] = (), limit: int |
     if process:
         return process
     try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         with (folder / "said").open("ab") as said:
             os.dup2(said.fileno(), 1)
             os.dup2(said.fileno(), 2)
