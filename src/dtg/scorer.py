@@ -122,6 +122,7 @@ class Scorer:
 
     def _log_probabilities(self, sentences: Sequence[Sentence], eos_token: bool) -> list[Tensor]:
         """(units,) for each sentence. All go to the model together, which searches shared prefixes once."""
+        boundary: dict[str, Any] = {} if self.boundary == "next" else {"boundary": self.boundary}
         found = self.model.surprisal(
             [sentence.words for sentence in sentences],
             self.beam,
@@ -129,7 +130,7 @@ class Scorer:
             fast_track=self.fast_track,
             max_actions=self.max_actions,
             constrained=self.constrained,
-            boundary=self.boundary,
+            **boundary,
         )
         return [
             -torch.tensor([*result.surprisals.tolist(), *[result.end_surprisal] * eos_token], dtype=torch.float64)

@@ -138,6 +138,8 @@ class Search:
 
     def column_names(self, model: LanguageModel) -> tuple[str, ...]:
         """The columns asked for, as a model has them."""
+        if not self.columns:
+            return ()
         from dtg.search.measures.names import changed_names, column_names
 
         columns = column_names(self.options.columns, model.family.views, model.decoder_model.groups[-1])
@@ -158,9 +160,9 @@ class Search:
                     model.tokenizer.encode_sentence(sentence.words, f"sentence {item.sentence_id} of the input, ")
                 yield sentence
 
-        return model.surprisal_stream(
-            read(), beam=self.beam, word_beam=self.word_beam, boundary=self.boundary, columns=self.columns
-        )
+        more: dict[str, Any] = {"boundary": self.boundary} if self.boundary != "next" else {}
+        more |= {"columns": self.columns} if self.columns else {}
+        return model.surprisal_stream(read(), beam=self.beam, word_beam=self.word_beam, **more)
 
 
 @dataclass(frozen=True, slots=True)
