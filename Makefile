@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DEMO := $(if $(wildcard $(READY)),.venv,.venv-demo)
 
-.PHONY: demo test lint types unit slow benchmark clean
+.PHONY: demo test lint types unit slow attack benchmark clean
 
 demo: $(DEMO)/.ready
 	@mkdir -p demo
@@ -29,6 +29,13 @@ unit: $(READY)
 
 slow: $(READY)
 	$(BIN)/pytest -m slow -n 2 --dist worksteal --durations=5
+
+# Inputs that nobody means, kills, full disks, two writers; docs/robustness.md has the table of the last run.
+MINUTES ?= 30
+SEED ?= 1
+attack: export OMP_NUM_THREADS = 1
+attack: $(READY)
+	$(BIN)/python -m tools.attack --minutes $(MINUTES) --seed $(SEED)
 
 benchmark: $(READY)
 	$(BIN)/python -m benchmarks.rows

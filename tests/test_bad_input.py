@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,21 @@ import torch
 
 import dtg
 from dtg import families
+from dtg.cli.commands.report import split_at_sign
 from dtg.cli.training import read_config
-from dtg.errors import ConfigError, DamagedFileError, DtgError, InputError, TokenizerError, TreebankError, TreeError
+from dtg.errors import (
+    ConfigError,
+    DamagedFileError,
+    DtgError,
+    InputError,
+    TokenizerError,
+    TrainingError,
+    TreebankError,
+    TreeError,
+)
+from dtg.evaluation.report import find, gather, page_of
 from dtg.evaluation.tasks.pairs.blimp_files import read_pairs
+from dtg.evaluation.tasks.pairs.own_pairs import region_words
 from dtg.evaluation.tasks.syntaxgym.formulas import parse_formula
 from dtg.evaluation.tasks.syntaxgym.suites import read_suite
 from dtg.families.picture import draw_mask
@@ -24,8 +37,11 @@ from dtg.io.devices import checked_device
 from dtg.io.pictures import picture
 from dtg.tables.columns import Column
 from dtg.tables.sidecar import ResumePoint, Sidecar, read_sidecar
+from dtg.text.sentence import Sentence
 from dtg.text.tokenizer import Tokenizer
+from dtg.training import TrainingConfig
 from dtg.training.checkpoint import CheckpointStore
+from dtg.training.sampler import Sampler
 from tests.parser.parsers import small_parser
 from tests.scoring.test_marginal import tiny
 
@@ -41,7 +57,29 @@ def test_heads_of_very_many_digits(tmp_path: Path) -> None:
     assert len(list(dtg.read_conllu(path, skip_invalid=True))) == 1
 
 
+@pytest.mark.parametrize("id", ["1-", "-1", "1-²", "1--2", f"1-{DIGITS}", "1.", "1-2-3"])
+def test_ids_that_are_none(id: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.conllu"
+    path.write_text(SENTENCE.format("0").rstrip("\n") + f"\n{id}\tx" + "\t_" * 8 + "\n\n", encoding="utf-8")
+    with pytest.raises(TreebankError, match="the line has ID"):
+        list(dtg.read_conllu(path))
+
+
+@pytest.mark.parametrize("last", ["0", "1", "2", "999999999"])
+def test_multiword_tokens_that_end_anywhere(last: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.conllu"
+    word = "{0}\tw{0}\t_\t_\t_\t_\t{1}\tdep\t_\t_\n"
+    path.write_text(
+        word.format(1, 0) + f"2-{last}\tsurface" + "\t_" * 8 + "\n" + word.format(2, 1) + word.format(3, 1) + "\n"
+    )
+    [tree] = dtg.read_conllu(path)
+    sentence = Sentence.of_tree(tree)
+    assert len(sentence.words) == len(sentence.starts) == len(sentence.whitespace) == 3
+
+
 def test_regions_of_very_many_digits() -> None:
+    with pytest.raises(InputError, match="not in"):
+        region_words(Sentence.of_words(["a"]), DIGITS)
     with pytest.raises(InputError, match="5,000 digits"):
         parse_formula(f"({DIGITS};%a%) > (1;%b%)")
 
@@ -119,6 +157,37 @@ def test_strange_folders_among_checkpoints(tmp_path: Path) -> None:
 def test_devices(name: Any) -> None:
     with pytest.raises(InputError, match=r"device|computed|available"):
         checked_device(name)
+
+
+def test_a_name_with_the_sign_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "c=run").mkdir()
+    assert split_at_sign("dtg=run") == ("dtg", "=", "run")
+    assert split_at_sign("a=b=run") == ("a=b", "=", "run")
+    assert split_at_sign("a=c=run") == ("a", "=", "c=run")
+    assert split_at_sign("a=b=nowhere") == ("a", "=", "b=nowhere")
+
+
+@pytest.mark.parametrize(
+    ("asked", "times"), [({"epochs": 99999999999999}, "99,999,999,999,999"), ({"words": 10**12}, "333,3")]
+)
+def test_absurdly_long_training_is_refused_at_once(asked: dict[str, int], times: str) -> None:
+    config = TrainingConfig.from_dict({"batch_sentences": 1, "warmup_share": 0.1, **asked})
+    with pytest.raises(TrainingError, match=f"would be read {times}"):
+        Sampler(np.array([1, 1]), np.array([1, 2]), config, 1)
+
+
+@pytest.mark.parametrize("value", [[1], {"a": 1}, None])
+def test_damaged_results_are_named(value: Any, tmp_path: Path) -> None:
+    given = Path(__file__).parent / "evaluation/report/results-0.1/dtg/sg"
+    shutil.copytree(given, tmp_path / "sg")
+    path = tmp_path / "sg/results.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["settings"] = dict.fromkeys(content["settings"], value)
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"results in .*sg"):
+        page_of(gather(find([tmp_path]), {}))
 
 
 def test_devices_that_are_there() -> None:

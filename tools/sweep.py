@@ -29,6 +29,7 @@ from typing import Any
 import torch
 
 from dtg import configs
+from dtg.environment import keep_freed_memory
 from dtg.io.atomic import replacing
 from dtg.model import DecoderModel, ModelConfig
 from dtg.text.corpus import Corpus
@@ -42,7 +43,7 @@ WORDS = 253_484  # a sixteenth of mini's
 TIMES = "times.json"
 EVALUATED = "sg"  # the folder of SyntaxGym's results, beside the runs
 CIRCUITS = ("Agreement", "Garden-path", "Long-distance")
-STEPS, ROUNDS = 3, 7  # batches of each model in turn, and how often; the first round does not count
+STEPS, ROUNDS = 2, 5  # batches of each model in turn, and how often; the first round does not count
 
 MODERN: dict[str, Any] = {
     "model.norm": "pre",
@@ -176,8 +177,12 @@ def circuits(out: Path, name: str) -> list[str]:
 
 
 def measure(names: Sequence[str], data: Path, out: Path, words: int) -> None:
-    """Seconds of a step, all models in turn on the same batches, so that what else the machine does befalls all of them."""
+    """Processor seconds of a step on one thread, all models in turn on the same batches; the least of several rounds.
+
+    Together with the turns, that keeps what else the machine does out of the comparison.
+    """
     torch.set_num_threads(1)
+    keep_freed_memory()
     corpus = Corpus.open(data)
     split = corpus.splits["train"]
     made = {}
@@ -192,7 +197,7 @@ def measure(names: Sequence[str], data: Path, out: Path, words: int) -> None:
     best = dict.fromkeys(names, math.inf)
     for turn in range(ROUNDS):
         for name, (model, optimizers) in made.items():
-            began = time.perf_counter()
+            began = time.process_time()
             for batch in batches:
                 with torch.autocast("cpu", torch.bfloat16):
                     loss = model.loss(batch)
@@ -202,7 +207,7 @@ def measure(names: Sequence[str], data: Path, out: Path, words: int) -> None:
                     optimizer.step()
                     optimizer.zero_grad()
             if turn:
-                best[name] = min(best[name], (time.perf_counter() - began) / STEPS)
+                best[name] = min(best[name], (time.process_time() - began) / STEPS)
     path = out / TIMES
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     base = best.get("base")

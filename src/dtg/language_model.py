@@ -31,7 +31,7 @@ from dtg.scoring.surprisals import surprisal_stream
 from dtg.scoring.tree_scores import score_trees
 from dtg.search.beam_search import BeamSearch
 from dtg.search.generation import GeneratedSentence, generate_sentences
-from dtg.search.options import BeamOptions, Boundary
+from dtg.search.options import Accuracy, BeamOptions, Boundary
 from dtg.search.sampling import Sampling
 from dtg.search.state import BeamState, ScoredTree
 from dtg.tables.columns import Base
@@ -49,7 +49,9 @@ class LanguageModel:
 
     Options of the beam search, the same in every method that searches:
 
-    - `beam`: candidates just before each word. Larger beams take longer and lose less; `kept` in results says how much.
+    - `accuracy`: "fast", "default" or "high". The beam adapts: it is narrow where few hypotheses have nearly all of the
+      probability, and wide where many are needed. "high" takes longer and loses less; `kept` in results says how much.
+    - `beam`: instead, a beam of fixed width: candidates just before each word, such as the paper's 300.
     - `word_beam`: of these, how many are kept once the word is known; a third of them by default.
     - `fast_track`: candidates kept for each number of actions since the last word, whatever their rank.
     - `max_actions`: the most actions between two words; no limit by default.
@@ -143,8 +145,9 @@ class LanguageModel:
 
     def begin(
         self,
-        beam: int = 300,
+        beam: int | None = None,
         *,
+        accuracy: Accuracy | None = None,
         word_beam: int | None = None,
         fast_track: int = 0,
         max_actions: int | None = None,
@@ -161,7 +164,8 @@ class LanguageModel:
         Returns:
             A state that is not changed by its steps, so that a sentence can be continued in several ways.
         """
-        options = BeamOptions(
+        options = BeamOptions.of(
+            accuracy=accuracy,
             beam=beam,
             word_beam=word_beam,
             fast_track=fast_track,
@@ -177,8 +181,9 @@ class LanguageModel:
     def parse(
         self,
         sentence: GivenSentence,
-        beam: int = 300,
+        beam: int | None = None,
         *,
+        accuracy: Accuracy | None = None,
         word_beam: int | None = None,
         fast_track: int = 0,
         max_actions: int | None = None,
@@ -196,6 +201,7 @@ class LanguageModel:
         """
         state = self.begin(
             beam,
+            accuracy=accuracy,
             word_beam=word_beam,
             fast_track=fast_track,
             max_actions=max_actions,
@@ -209,8 +215,9 @@ class LanguageModel:
     def surprisal(
         self,
         sentences: Sequence[GivenSentence],
-        beam: int = 300,
+        beam: int | None = None,
         *,
+        accuracy: Accuracy | None = None,
         ends: bool = True,
         word_beam: int | None = None,
         fast_track: int = 0,
@@ -239,6 +246,7 @@ class LanguageModel:
             self.surprisal_stream(
                 sentences,
                 beam,
+                accuracy=accuracy,
                 ends=ends,
                 word_beam=word_beam,
                 fast_track=fast_track,
@@ -253,8 +261,9 @@ class LanguageModel:
     def surprisal_stream(
         self,
         sentences: Iterable[GivenSentence],
-        beam: int = 300,
+        beam: int | None = None,
         *,
+        accuracy: Accuracy | None = None,
         ends: bool = True,
         word_beam: int | None = None,
         fast_track: int = 0,
@@ -265,7 +274,8 @@ class LanguageModel:
         columns: Sequence[str] = (),
     ) -> Iterator[SentenceSurprisal]:
         """The same one by one, in order, as soon as they are known; arguments are those of `surprisal`."""
-        options = BeamOptions(
+        options = BeamOptions.of(
+            accuracy=accuracy,
             beam=beam,
             word_beam=word_beam,
             fast_track=fast_track,
@@ -275,6 +285,21 @@ class LanguageModel:
             boundary=boundary,
             columns=tuple(columns),
         )
+        return self.search_stream(sentences, options, ends=ends)
+
+    def search_stream(
+        self, sentences: Iterable[GivenSentence], options: BeamOptions, *, ends: bool = True
+    ) -> Iterator[SentenceSurprisal]:
+        """The same, by a search whose limits are known already.
+
+        Args:
+            sentences: texts, which are split into words, or sequences of words.
+            options: the limits of the search.
+            ends: whether to compute what `<END>` costs.
+
+        Returns:
+            A `SentenceSurprisal` for each sentence, in order.
+        """
         split = (as_sentence(sentence, self.language) for sentence in sentences)
         return surprisal_stream(self.decoder_model, split, options, ends)
 
@@ -282,8 +307,9 @@ class LanguageModel:
         self,
         frame: pandas.DataFrame,
         column: str = "sentence",
-        beam: int = 300,
+        beam: int | None = None,
         *,
+        accuracy: Accuracy | None = None,
         word_beam: int | None = None,
         base: Base = "e",
         per: Per = "word",
@@ -296,7 +322,7 @@ class LanguageModel:
         Args:
             frame: a row for each sentence.
             column: where the sentences are: texts, which are split into words, or sequences of words.
-            beam: and `word_beam`: see `LanguageModel`.
+            beam: and `accuracy`, `word_beam`: see `LanguageModel`.
             base: "e" gives nats, "2" bits; the column `unit` says which.
             per: a row for each word, or for each whitespace-separated word.
             end: a row for `<END>`, too.
@@ -305,8 +331,16 @@ class LanguageModel:
         Returns:
             A row for each word: surprisal and what goes with it, `model`, `unit`, `beam`, and the columns of the frame.
         """
-        stream = partial(self.surprisal_stream, beam=beam, word_beam=word_beam, boundary=boundary, columns=columns)
-        return surprisal_table(frame, column, stream, name=self.name, beam=beam, base=base, per=per, end=end)
+        stream = partial(
+            self.surprisal_stream,
+            beam=beam,
+            accuracy=accuracy,
+            word_beam=word_beam,
+            boundary=boundary,
+            columns=columns,
+        )
+        width = BeamOptions.of(beam=beam, accuracy=accuracy, word_beam=word_beam).beam
+        return surprisal_table(frame, column, stream, name=self.name, beam=width, base=base, per=per, end=end)
 
     def generate(
         self,
@@ -318,7 +352,8 @@ class LanguageModel:
         top_p: float = 1.0,
         max_words: int = 60,
         seed: int = 0,
-        beam: int = 300,
+        beam: int | None = None,
+        accuracy: Accuracy | None = None,
     ) -> list[GeneratedSentence]:
         """Sentences that the model makes up, with their trees.
 
@@ -330,7 +365,7 @@ class LanguageModel:
             top_p: words are drawn only among the most probable subwords that together have this probability.
             max_words: at this length a sentence is closed.
             seed: the same seed gives the same sentences.
-            beam: of the search that reads the prompt, whose parse is drawn too.
+            beam: of the search that reads the prompt, whose parse is drawn too; `accuracy` likewise.
 
         Returns:
             As many sentences as asked for, each with its tree, if the model has trees, and its log-probability.
@@ -345,6 +380,7 @@ class LanguageModel:
                 max_words=max_words,
                 seed=seed,
                 beam=beam,
+                accuracy=accuracy,
             )
         )
 
@@ -358,7 +394,8 @@ class LanguageModel:
         top_p: float = 1.0,
         max_words: int = 60,
         seed: int = 0,
-        beam: int = 300,
+        beam: int | None = None,
+        accuracy: Accuracy | None = None,
     ) -> Iterator[GeneratedSentence]:
         """The same as they are made; arguments are those of `generate`."""
         return generate_sentences(
@@ -368,7 +405,7 @@ class LanguageModel:
             sampling=Sampling(temperature=temperature, top_k=top_k, top_p=top_p),
             max_words=max_words,
             seed=seed,
-            options=BeamOptions(beam=beam),
+            options=BeamOptions.of(beam=beam, accuracy=accuracy),
         )
 
     def marginal(
@@ -376,7 +413,8 @@ class LanguageModel:
         sentence: GivenSentence,
         how: How = "auto",
         *,
-        beam: int = 300,
+        beam: int | None = None,
+        accuracy: Accuracy | None = None,
         proposal: Proposal | Sequence[Tree] | None = None,
         trees: int = 300,
         generator: torch.Generator | None = None,
@@ -401,8 +439,14 @@ class LanguageModel:
         Returns:
             A `Marginal` that says whether its number is exact, a lower bound or an estimate.
         """
-        given = {"word_beam": word_beam, "fast_track": fast_track or None, "max_actions": max_actions}
-        options = BeamOptions(
+        given = {
+            "accuracy": accuracy,
+            "word_beam": word_beam,
+            "fast_track": fast_track or None,
+            "max_actions": max_actions,
+        }
+        options = BeamOptions.of(
+            accuracy=accuracy,
             beam=beam,
             word_beam=word_beam,
             fast_track=fast_track,
@@ -448,8 +492,9 @@ class LanguageModel:
     def analyse(
         self,
         sentence: GivenSentence | Tree,
-        beam: int = 300,
+        beam: int | None = None,
         *,
+        accuracy: Accuracy | None = None,
         word_beam: int | None = None,
         fast_track: int = 0,
         max_actions: int | None = None,
@@ -465,8 +510,13 @@ class LanguageModel:
             An `Analysis`, in which words, actions and rows are aligned. `dtg.analysis.analyse_hypothesis` gives the same of
             a hypothesis in the middle of a sentence.
         """
-        options = BeamOptions(
-            beam=beam, word_beam=word_beam, fast_track=fast_track, max_actions=max_actions, constrained=constrained
+        options = BeamOptions.of(
+            accuracy=accuracy,
+            beam=beam,
+            word_beam=word_beam,
+            fast_track=fast_track,
+            max_actions=max_actions,
+            constrained=constrained,
         )
         return analyse(self.decoder_model, sentence, options, constrained)
 

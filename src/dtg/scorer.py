@@ -26,7 +26,7 @@ from torch import Tensor
 
 from dtg.errors import InputError
 from dtg.language_model import LanguageModel
-from dtg.search.options import Boundary
+from dtg.search.options import Accuracy, Boundary
 from dtg.text.sentence import Sentence, as_sentence
 
 Batch = str | Sequence[str] | Sequence[Sequence[str]]
@@ -45,8 +45,9 @@ class Scorer:
     def __init__(
         self,
         model: LanguageModel,
-        beam: int = 300,
+        beam: int | None = None,
         *,
+        accuracy: Accuracy | None = None,
         word_beam: int | None = None,
         fast_track: int = 0,
         max_actions: int | None = None,
@@ -54,7 +55,7 @@ class Scorer:
         boundary: Boundary = "next",
     ) -> None:
         self.model = model
-        self.beam, self.word_beam, self.fast_track = beam, word_beam, fast_track
+        self.beam, self.accuracy, self.word_beam, self.fast_track = beam, accuracy, word_beam, fast_track
         self.max_actions, self.constrained, self.boundary = max_actions, constrained, boundary
 
     def sequence_score(
@@ -122,15 +123,15 @@ class Scorer:
 
     def _log_probabilities(self, sentences: Sequence[Sentence], eos_token: bool) -> list[Tensor]:
         """(units,) for each sentence. All go to the model together, which searches shared prefixes once."""
-        boundary: dict[str, Any] = {} if self.boundary == "next" else {"boundary": self.boundary}
         found = self.model.surprisal(
             [sentence.words for sentence in sentences],
             self.beam,
+            accuracy=self.accuracy,
             word_beam=self.word_beam,
             fast_track=self.fast_track,
             max_actions=self.max_actions,
             constrained=self.constrained,
-            **boundary,
+            boundary=self.boundary,
         )
         return [
             -torch.tensor([*result.surprisals.tolist(), *[result.end_surprisal] * eos_token], dtype=torch.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from dtg.cli.commands.evaluation.sg import evaluate_sg
 from dtg.errors import InputError
 from dtg.language_model import LanguageModel
 from dtg.scoring.surprisal import SentenceSurprisal
+from dtg.search.options import BeamOptions
 from dtg.text.sentence import Sentence
 from tests.evaluation.pairs.making import record, write
 from tests.evaluation.test_running import SENTENCES
@@ -67,15 +68,17 @@ def results(folder: Path) -> dict[str, Any]:
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> list[int]:
     """Interrupt the model once, at this group; gives a list of the numbers of sentences in those it looks at."""
-    surprisal, computed = LanguageModel.surprisal, list[int]()
+    search_stream, computed = LanguageModel.search_stream, list[int]()
 
-    def interrupted(self: LanguageModel, sentences: Sequence[Sentence], **options: Any) -> list[SentenceSurprisal]:
+    def interrupted(
+        self: LanguageModel, sentences: Sequence[Sentence], limits: BeamOptions, **options: Any
+    ) -> Iterator[SentenceSurprisal]:
         computed.append(len(sentences))
         if len(computed) == at:
             raise KeyboardInterrupt
-        return surprisal(self, sentences, **options)
+        return search_stream(self, sentences, limits, **options)
 
-    monkeypatch.setattr(LanguageModel, "surprisal", interrupted)
+    monkeypatch.setattr(LanguageModel, "search_stream", interrupted)
     return computed
 
 

@@ -12,6 +12,7 @@ import pytest
 import dtg as library
 from dtg.cli.app import app
 from dtg.errors import InputError
+from dtg.evaluation.report.gathering import Findings, look_at
 from dtg.evaluation.tasks.phrase_parsing import PhraseParsing
 from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel, ModelConfig
@@ -92,6 +93,9 @@ def test_a_parser_is_evaluated(made: Path, tmp_path: Path, capsys: pytest.Captur
     shown = capsys.readouterr().out
     assert "unlabelled F1" in shown and "best of 3" in shown and "as EVALB counts them" in shown
     content = json.loads((tmp_path / "one" / "results.json").read_text())
+    findings = Findings()
+    look_at(tmp_path / "one" / "results.json", 0, findings)
+    assert not findings.results and "the report has no table of brackets" in findings.notes[0]
     parser = library.load_parser(made / "phrases")
     task = PhraseParsing.of(files, nbest=3)
     rows = [row for items in task.items() for row in task.measure(parser, items)]

@@ -73,7 +73,7 @@ def test_table_for_people(run: Command, model: Path) -> None:
     ]
     assert sum("█" * 12 in line for line in lines) == 1  # the largest has the longest bar
     assert any(line.split()[:1] == ["<END>"] for line in lines)
-    assert "bits, lower bound by beam 300; <END> is" in done.stdout
+    assert "bits, lower bound by beam; <END> is" in done.stdout
     exact = run("surprisal", SENTENCE, "--model", model, "--base", "e", family="txl-tokens")
     assert "surprisal, nats" in exact.stdout and "nats, exact; <END>" in exact.stdout
 
@@ -166,7 +166,7 @@ def test_killed_and_resumed(run: Command, model: Path, sentences: Path, tmp_path
     assert lines == 45 * 10  # what was ready had been written
     assert "exists. Pass --resume" in run(*command, out, code=1).stderr
     other = run(*command, out, "--resume", "--beam", "5", code=1)
-    assert "written with other settings" in other.stderr and "beam is 5, and was 300." in other.stderr
+    assert "written with other settings" in other.stderr and "beam is 5, and was 1000." in other.stderr
     run(*command, out, "--resume")
     assert out.read_bytes() == whole.read_bytes()
     assert "was finished before" in run(*command, out, "--resume").stderr
@@ -238,6 +238,18 @@ def test_a_picture_of_one_sentence(run: Command, model: Path, tmp_path: Path) ->
     wrong = run("surprisal", SENTENCE, "--out", tmp_path / "x.csv", "--draw", "x.svg", "--model", model, code=1)
     assert "--draw goes with tables on the screen" in wrong.stderr
     assert "must end in one of" in run("surprisal", SENTENCE, "--model", model, "--draw", "x.gif", code=1).stderr
+
+
+def test_words_at_which_little_was_kept_are_counted(run: Command, model: Path, sentences: Path, tmp_path: Path) -> None:
+    done = run("surprisal", sentences, "--model", model, "--out", tmp_path / "out.csv")
+    kept = [float(row["kept"]) for row in rows_of((tmp_path / "out.csv").read_text())]
+    few = sum(share < 0.75 for share in kept)
+    assert few > 0
+    assert f"dtg: at {few} of {len(kept)} words the search kept less than 75% of the probability" in done.stderr
+    meta = json.loads((tmp_path / "out.csv.meta.json").read_text())
+    assert meta["settings"]["accuracy"] == "default" and meta["settings"]["smallest_share"] > 0
+    both = run("surprisal", sentences, "--model", model, "--accuracy", "fast", "--beam", "5", code=1)
+    assert "accuracy is 'fast' and beam is 5: a beam adapts, or has a fixed width." in both.stderr
 
 
 def test_a_picture_of_conditions_by_two_models(run: Command, model: Path, tmp_path: Path) -> None:

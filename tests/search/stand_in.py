@@ -52,9 +52,17 @@ class StandIn:
         self.name, self.device, self.has_trees, self.language = family, "cpu", family != "txl-tokens", "en"
         self.ahead, self.sentences, self.kill = ahead, sentences, kill
         self.most_waiting = 0
+        self.tokenizer = None
 
     def surprisal_stream(
-        self, sentences: Iterable[Sentence], *, beam: int = 300, word_beam: int | None = None
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        beam: int | None = None,
+        word_beam: int | None = None,
+        accuracy: str | None = None,
+        boundary: str = "next",
+        columns: Sequence[str] = (),
     ) -> Iterator[SentenceSurprisal]:
         waiting = list[SentenceSurprisal]()
         for place, sentence in enumerate(sentences):

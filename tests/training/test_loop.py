@@ -7,17 +7,28 @@ import json
 import math
 import shutil
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from dtg.errors import CheckpointError, ConfigError, InputError, MissingExtraError, ResumeError, TrainingError
+from dtg.errors import (
+    CheckpointError,
+    ConfigError,
+    DtgError,
+    InputError,
+    LockedError,
+    MissingExtraError,
+    ResumeError,
+    TrainingError,
+)
 from dtg.training import Reporter, RuntimeOptions
 from dtg.training import checkpoint as checkpoint_module
 from dtg.training import recorder as recorder_module
 from dtg.training.learner import Learner
+from dtg.training.loop import by_first
 from dtg.training.report import DevScore, StepReport
 from dtg.training.runtime import Runtime
 from dtg.training.sampler import Sampler
@@ -283,3 +294,19 @@ def test_half_precision_on_a_cpu_is_not_left_out_in_silence() -> None:
             Runtime(RuntimeOptions("fp16", device="cpu"))
     finally:
         AcceleratorState._reset_state()
+
+
+def test_what_the_first_process_cannot_do_ends_all() -> None:
+    """The first ends with its error, the others with a word of it; where it can, all go on."""
+    refused, done = LockedError("taken"), list[int]()
+
+    def refuse() -> None:
+        raise refused
+
+    for is_main, expected in ((True, "taken"), (False, "the first process of the run cannot begin; it says why")):
+        runtime = SimpleNamespace(is_main=is_main, sum=lambda _flags: [1.0])
+        with pytest.raises(DtgError, match=expected):
+            by_first(cast(Any, runtime), refuse)
+    by_first(cast(Any, SimpleNamespace(is_main=True, sum=lambda flags: flags)), lambda: done.append(1))
+    by_first(cast(Any, SimpleNamespace(is_main=False, sum=lambda flags: flags)), lambda: done.append(2))
+    assert done == [1]

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.results import Results
 
-BEAM = 100  # as in dtg.evaluation.probability, which takes long to import
 NameOption = Annotated[
     str | None, typer.Option(help="Name of the model in tables and pictures; that of its folder by default.")
 ]

@@ -18,7 +18,6 @@ from dtg.trees.phrases.projection import PhraseLabels
 from dtg.trees.reading import TreeFormat
 from dtg.trees.treebank import NonProjective
 
-BEAM = 300  # as in the paper
 Boundary = Literal["next", "own"]  # as in dtg.search.options, which takes long to import
 Precision = Literal["no", "bf16", "fp16"]
 TrainingDevice = Literal["auto", "cpu", "cuda", "mps"]
@@ -64,9 +63,18 @@ TrainingDeviceOption = Annotated[
 ]
 
 # What is searched for and drawn.
+Accuracy = Literal["fast", "default", "high"]  # as in dtg.search.options, which takes long to import
+AccuracyOption = Annotated[
+    Accuracy | None,
+    typer.Option(
+        help="How much the search keeps; the beam adapts to that. high is slower and loses less. [default: default]"
+    ),
+]
 BeamOption = Annotated[
-    int,
-    typer.Option(min=1, help="Beam size: partial trees followed before each word. Larger is slower and loses less."),
+    int | None,
+    typer.Option(
+        min=1, help="A beam of fixed width instead: partial trees followed before each word, such as the paper's 300."
+    ),
 ]
 WordBeamOption = Annotated[
     int | None, typer.Option(min=1, help="Partial trees kept after each word; a third of --beam by default.")

@@ -80,9 +80,10 @@ class UnparsedInput:
         """Say how many lines have no sentence, and which sentences were too long."""
         if found := self.length.found:
             many, are = pluralize(len(found), "sentence"), "was" if len(found) == 1 else "were"
-            what = "left out" if self.length.long == "skip" else "cut into parts"
-            way_out = "--long split cuts such sentences into parts; --max-words N sets the limit"
-            typer.echo(f"dtg: {many} {are} {what} ({way_out}):", err=True)
+            what = "cut into parts (--long split)"
+            if self.length.long == "skip":
+                what = "left out (--long split cuts such sentences into parts; --max-words N sets the limit)"
+            typer.echo(f"dtg: {many} {are} {what}:", err=True)
             list_skipped(found, "raise --max-words to keep them")
         if not isinstance(self.source, Path):
             tell_empty(self.source)

@@ -29,6 +29,7 @@ from dtg.tables.sidecar import Sidecar
 from dtg.text.sentence import Sentence
 
 BAR = 12  # cells
+NARROWEST = 72  # cells
 TITLE_VALUE = 40  # characters: longer values of a table do not stand above a panel
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 LOGARITHMS: dict[Base, str] = {"2": "log₂", "e": "ln"}
@@ -86,7 +87,7 @@ class SurprisalTable:
         found: list[Row] = []
         options = {"base": self.base, "per": self.per, "end": self.end, "measures": self.measures}
         for model, result in zip(self.models, results, strict=True):
-            run: Row = (model.name, UNITS[self.base], self.search.beam)
+            run: Row = (model.name, UNITS[self.base], self.search.options.beam)
             rows = surprisal_rows(result, item.sentence_id, **options)  # type: ignore[arg-type]
             found += [(*row, *run, *item.carried) for row in rows]
         return found
@@ -117,6 +118,7 @@ class SurprisalTable:
     def show(self, pictures: Sequence[Path]) -> None:
         """Print a table for each sentence and model, and draw the pictures, a panel for each sentence."""
         console, work, panels = Console(highlight=False), self.work(), []
+        console.width = max(console.width, NARROWEST)  # on less, columns would be left out
         if pictures:
             work = replace(work, items=few(work.items))
         for item, results in work.results():
@@ -137,7 +139,7 @@ class SurprisalTable:
     def summary(self, model: NamedModel, result: SentenceSurprisal) -> str:
         """The line below a table: log p(sentence), and what is known about it."""
         nats, unit = NATS[self.base], UNITS[self.base]
-        known = model.known if model.known == "exact" else f"{model.known} by beam {self.search.beam}"
+        known = model.known if model.known == "exact" else f"{model.known} by {self.search.options.short_title}"
         return (
             f"{LOGARITHMS[self.base]} p(sentence) = {result.log_probability / nats:.2f} {unit}, {known}; "
             f"<END> is {result.end_surprisal / nats:.2f} of it\n"

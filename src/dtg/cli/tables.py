@@ -6,7 +6,7 @@ import errno
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 
@@ -20,7 +20,7 @@ from dtg.io.messages import pluralize
 if TYPE_CHECKING:
     from dtg.language_model import LanguageModel
     from dtg.scoring.surprisal import SentenceSurprisal
-    from dtg.search.options import BeamOptions, Boundary
+    from dtg.search.options import Accuracy, BeamOptions, Boundary
     from dtg.tables.columns import Column, Row
     from dtg.tables.files import Existing, StreamTable, TableFile
     from dtg.tables.formats import Format
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 Content = TypeVar("Content")
 Result = TypeVar("Result")
+LITTLE = 0.75  # of the probability, kept at a word
 RESUME = "The same command with --resume resumes it."
 RESUME_INSTEAD = "With --resume instead of --overwrite the same command resumes it; until then, the old file stays."
 STDIN = Path("/dev/stdin")
@@ -112,36 +113,66 @@ def existing_policy(out: Path | None, *, resume: bool, overwrite: bool) -> Exist
     return existing
 
 
+class KeptWarning:
+    """Counts words at which the search kept little of the probability, and says how many there were."""
+
+    def __init__(self) -> None:
+        self.words = self.count = 0
+
+    def check(self, kept: Iterable[float]) -> None:
+        """Look at the words of one sentence."""
+        for share in kept:
+            self.words += 1
+            self.count += share < LITTLE
+
+    def end(self, to: Destination) -> None:
+        """Say it, if there were any; not to machines that read the standard output."""
+        if self.count and (to.out is not None or to.is_for_people):
+            typer.echo(
+                f"dtg: at {self.count:,} of {self.words:,} words the search kept less than {LITTLE:.0%} of the probability "
+                "(the column kept). --accuracy high keeps more.",
+                err=True,
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class Search:
     """How sentences are read and searched."""
 
-    beam: int
+    beam: int | None
     word_beam: int | None
     tokenized: bool
     boundary: Boundary = "next"
     columns: tuple[str, ...] = ()
+    accuracy: Accuracy | None = None
+    kept: KeptWarning = field(default_factory=KeptWarning)
 
     @property
     def options(self) -> BeamOptions:
         from dtg.search.options import BeamOptions
 
-        return BeamOptions(beam=self.beam, word_beam=self.word_beam, boundary=self.boundary, columns=self.columns)
+        return BeamOptions.of(
+            beam=self.beam,
+            word_beam=self.word_beam,
+            accuracy=self.accuracy,
+            boundary=self.boundary,
+            columns=self.columns,
+        )
 
     @property
     def settings(self) -> dict[str, Any]:
         """What decides the numbers, defaults filled in."""
         options = self.options
-        found = {"beam": self.beam, "word_beam": options.words_kept, "tokenized": self.tokenized}
+        found = {**options.settings(), "tokenized": self.tokenized}
         more = {"boundary": self.boundary} if self.boundary != "next" else {}  # as before there was a choice
         return {**found, **more, **({"columns": list(options.columns)} if options.columns else {})}
 
     def column_names(self, model: LanguageModel) -> tuple[str, ...]:
         """The columns asked for, as a model has them."""
-        if not self.columns:
-            return ()
         from dtg.search.measures.names import changed_names, column_names
 
+        if not self.columns:
+            return ()
         columns = column_names(self.options.columns, model.family.views, model.decoder_model.groups[-1])
         return changed_names(columns)
 
@@ -160,9 +191,17 @@ class Search:
                     model.tokenizer.encode_sentence(sentence.words, f"sentence {item.sentence_id} of the input, ")
                 yield sentence
 
-        more: dict[str, Any] = {"boundary": self.boundary} if self.boundary != "next" else {}
-        more |= {"columns": self.columns} if self.columns else {}
-        return model.surprisal_stream(read(), beam=self.beam, word_beam=self.word_beam, **more)
+        searched = model.surprisal_stream(
+            read(),
+            beam=self.beam,
+            word_beam=self.word_beam,
+            accuracy=self.accuracy,
+            boundary=self.boundary,
+            columns=self.columns,
+        )
+        for found in searched:
+            self.kept.check(found.kept)
+            yield found
 
 
 @dataclass(frozen=True, slots=True)

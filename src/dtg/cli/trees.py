@@ -17,6 +17,7 @@ from dtg.trees.reading import is_bracket_file, is_conllu_file
 
 if TYPE_CHECKING:
     from dtg.parser import ParsedTree, Parser
+    from dtg.search.options import Accuracy
     from dtg.search.state import Ending
     from dtg.tables.columns import Row
     from dtg.tables.items import Item
@@ -128,8 +129,9 @@ class ModelTrees:
 
     model: NamedModel
     selection: TreeSelection
-    beam: int
+    beam: int | None
     word_beam: int | None
+    accuracy: Accuracy | None = None
 
     def __post_init__(self) -> None:
         from dtg.scoring.reranking import check_has_trees
@@ -150,7 +152,7 @@ class ModelTrees:
 
     def compute(self, items: Iterable[Item[UnparsedSentence]]) -> Iterator[Ending]:
         for item in items:
-            state = self.model.model.begin(self.beam, word_beam=self.word_beam)
+            state = self.model.model.begin(self.beam, word_beam=self.word_beam, accuracy=self.accuracy)
             for word in item.content.words:
                 state = state.step(word)
             yield state.end()
@@ -183,7 +185,11 @@ def parser_sidecar(source: str, parser: Path, options: Mapping[str, Any], device
 def model_sidecar(source: str, trees: ModelTrees, options: Mapping[str, Any]) -> Sidecar:
     """What decides the trees of a language model, for the file beside them."""
     model = trees.model
-    search = {"by": "model", "beam": trees.beam, "word_beam": trees.word_beam}
+    from dtg.search.options import BeamOptions
+
+    fixed = {"beam": trees.beam, "word_beam": trees.word_beam}
+    limits = BeamOptions.of(**fixed, accuracy=trees.accuracy)
+    search = {"by": "model", **(limits.settings() if limits.is_adaptive else fixed)}
     settings = {**options, **search, "model_sha256": model.sha256, "device": str(model.model.device)}
     return provenance("parse", settings, {"model": str(model.folder), "input": source})
 

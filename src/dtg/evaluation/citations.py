@@ -10,9 +10,10 @@ from typing import Any
 import dtg
 from dtg import pretrained
 from dtg.errors import InputError
+from dtg.evaluation.tasks.selection import search_title
 from dtg.language_model import LanguageModel, name_of
 from dtg.model.saving import model_hash
-from dtg.search.options import BeamOptions
+from dtg.search.options import Accuracy, BeamOptions
 from dtg.tables.formats import number_in, read_rows
 from dtg.tables.sidecar import read_sidecar, sidecar_path
 
@@ -156,9 +157,16 @@ class Citation:
         return "\n".join([*lines, "", *(one.bibtex() for one in self.references)]) + "\n"
 
 
-def cite_model(model: str | Path, beam: int, word_beam: int | None, boundary: str) -> Citation:
+def cite_model(
+    model: str | Path,
+    beam: int | None = None,
+    word_beam: int | None = None,
+    boundary: str = "next",
+    accuracy: Accuracy | None = None,
+) -> Citation:
     """For surprisals that are computed with these settings."""
-    settings = {"beam": beam, "word_beam": BeamOptions(beam=beam, word_beam=word_beam).words_kept, "boundary": boundary}
+    options = BeamOptions.of(beam=beam, word_beam=word_beam, accuracy=accuracy)
+    settings = {**options.settings(), "boundary": boundary}
     return citation(Path(model), settings, "bits, unless another base was asked for", None)
 
 
@@ -185,9 +193,7 @@ def citation(path: Path, settings: Mapping[str, Any], unit: str, kept: str | Non
     own = (
         "the word's own surprisal (boundary own)" if boundary == "own" else "the next word's surprisal (boundary next)"
     )
-    search = (
-        f"beam {settings['beam']}, word beam {settings['word_beam']}" if model.has_trees else "none: exact, one pass"
-    )
+    search = search_title(settings) if model.has_trees else "none: exact, one pass"
     checklist = {
         "model": f"{name}, family {model.config.family}, {parameters / 1e6:.1f} million parameters, "
         f"sha256 {model_hash(folder)[:12]}",

@@ -38,12 +38,12 @@ logger = logging.getLogger(__name__)
 
 
 class HarnessModel(LM):  # type: ignore[misc]  # the harness has no types
-    """What the harness asks of a model. `search` are options of the beam search, such as `word_beam`."""
+    """What the harness asks of a model. `search` are options of the beam search, such as `accuracy` or `word_beam`."""
 
     def __init__(
         self,
         pretrained: str | LanguageModel,
-        beam: int = 300,
+        beam: int | None = None,
         end: bool = True,
         device: str = "cpu",
         batch_size: object = None,  # the harness always passes these two; the search knows how much fits together

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +25,7 @@ from dtg.scoring.proposal import Draws, Proposal, draw
 from dtg.scoring.reranking import sentence_generator
 from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.scoring.tree_scores import score_reachable
-from dtg.search.options import BeamOptions, Boundary
+from dtg.search.options import Accuracy, BeamOptions, Boundary
 from dtg.text.sentence import Sentence
 from dtg.trees.kinds import DEPENDENCY, TreeKind
 from dtg.trees.phrases.projection import PhraseLabels
@@ -40,7 +40,6 @@ KINDS: Mapping[By, Kind] = {
     "estimate": "estimate",
     "beam": "lower bound",
 }
-BEAM = 100  # where none is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class Probability:
     """Which kinds of log p are wanted, and the options of how they are found."""
 
     by: tuple[By, ...] = ("beam",)
-    beam: BeamOptions = field(default_factory=lambda: BeamOptions(beam=BEAM))
+    beam: BeamOptions = field(default_factory=BeamOptions.of)
     proposal: NamedProposal | None = None
     trees: int = 300
     seed: int = 0
@@ -64,8 +63,9 @@ class Probability:
         cls,
         by: str | Sequence[str] | None = "beam",
         *,
-        beam: int = BEAM,
+        beam: int | None = None,
         word_beam: int | None = None,
+        accuracy: Accuracy | None = None,
         proposal: Proposal | NamedProposal | str | Path | None = None,
         trees: int = 300,
         seed: int = 0,
@@ -79,7 +79,7 @@ class Probability:
 
         Args:
             by: kinds of log p; None for all that can be had.
-            beam, word_beam: limits of the search.
+            beam, word_beam, accuracy: of the search; see `LanguageModel`.
             proposal: who proposes trees, as `NamedProposal.of` takes it; opened once a model needs it.
             trees: how many trees of a sentence are drawn.
             seed: which trees are drawn.
@@ -108,7 +108,9 @@ class Probability:
         left_out: dict[By, str] = {kind: "not asked for" for kind in WITH_TREES if kind not in kinds}
         if not has_gold:
             left_out["joint"] = "plain text has no trees"
-        options = BeamOptions(beam=beam, word_beam=word_beam, boundary=boundary, columns=tuple(columns))
+        options = BeamOptions.of(
+            beam=beam, word_beam=word_beam, accuracy=accuracy, boundary=boundary, columns=tuple(columns)
+        )
         opened = proposal if isinstance(proposal, NamedProposal) else None
         unopened = None if isinstance(proposal, NamedProposal) else proposal
         return cls(kinds, options, opened, trees, seed, left_out, by is not None, unopened, device, project)
@@ -155,7 +157,7 @@ class Probability:
         if self.is_exact:
             return "one pass (exact)"
         if self.by == ("beam",):
-            return f"beam {self.beam.beam:,}, word beam {self.beam.words_kept:,} (lower bound)"
+            return f"{self.beam.title} (lower bound)"
         assert self.proposal is not None
         return f"{pluralize(self.trees, 'tree')} of {self.proposal.name} (lower bound)"
 
@@ -165,7 +167,7 @@ class Probability:
         if self.is_exact:
             return {"by": "exact", **more}
         if self.by == ("beam",):
-            return {"by": "beam", "beam": self.beam.beam, "word_beam": self.beam.words_kept, **more}
+            return {"by": "beam", **self.beam.settings(), **more}
         assert self.proposal is not None
         return {"by": "trees", "trees": self.trees, "seed": self.seed, "proposal": self.proposal.sha256}
 
@@ -191,7 +193,7 @@ class Probability:
         self, model: LanguageModel, sentences: Iterable[Sentence | Sequence[str]], *, ends: bool = True
     ) -> Iterator[SentenceSurprisal]:
         """The search of each sentence, in order, as soon as it is known."""
-        return model.surprisal_stream(sentences, ends=ends, **asdict(self.beam))
+        return model.search_stream(sentences, self.beam, ends=ends)
 
     def surprisals(
         self, model: LanguageModel, sentences: Sequence[Sentence | Sequence[str]], *, ends: bool = True
@@ -201,14 +203,7 @@ class Probability:
             raise InputError(
                 "surprisals of words are found by beam; trees that are proposed give log p of sentences only."
             )
-        return model.surprisal(
-            sentences,
-            beam=self.beam.beam,
-            ends=ends,
-            word_beam=self.beam.words_kept,
-            boundary=self.beam.boundary,
-            columns=self.beam.columns,
-        )
+        return list(model.search_stream(sentences, self.beam, ends=ends))
 
     def log_probabilities(self, model: LanguageModel, sentences: Sequence[Sentence], group: int = 2) -> list[float]:
         """log p of each sentence, `<END>` included, in nats. The trees of `group` sentences are scored together."""

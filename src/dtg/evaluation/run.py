@@ -10,7 +10,7 @@ import inspect
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,8 +47,8 @@ def evaluate(
 
     Args:
         model: a model, or its folder or bundled name; a parser for the task "parser".
-        task: "ppl", "blimp", "sg", "pairs", "rerank", "parser", "reading" or "garden-paths"; or a task of one's own. Of files in brackets, the latter two
-            are of phrases.
+        task: "ppl", "blimp", "sg", "pairs", "rerank", "parser", "reading" or "garden-paths"; or a task of one's own. Of files
+            in brackets, "rerank" and "parser" are of phrases.
         data: the file or folder with the task's items.
         out: a folder to keep everything in; an interrupted evaluation resumes there.
         against: results of another model, or their folder, to compare with item by item.
@@ -155,7 +155,8 @@ def run(
 def results_folder(out: Path | None, processes: Processes) -> Iterator[Path]:
     """The folder named, which no other run can write to meanwhile; or one that is removed afterwards."""
     if out is not None:
-        with locked_folder(out) if processes.is_main else nullcontext():
+        with ExitStack() as held:
+            lock_for_all(out, processes, held)
             yield out
         return
     remove_abandoned()
@@ -163,6 +164,18 @@ def results_folder(out: Path | None, processes: Processes) -> Iterator[Path]:
         folder = Path(name)
         with Lock.acquire(folder / TEMPORARY, folder):
             yield folder / "results"
+
+
+def lock_for_all(out: Path, processes: Processes, held: ExitStack) -> None:
+    """Let the first process lock the folder. Where it cannot, it says why, and the others end too."""
+    error: FileError | None = None
+    if processes.is_main:
+        try:
+            held.enter_context(locked_folder(out))
+        except FileError as problem:
+            error = problem
+    if processes.any(error is not None):
+        raise error or InputError("the first process of the evaluation cannot begin; it says why.")
 
 
 def remove_abandoned() -> None:

@@ -19,6 +19,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
 import torch.distributed
 
 from dtg.errors import InputError, ResumeError
@@ -49,6 +50,14 @@ class Processes:
         """Until all processes have come to the same place."""
         if self.count > 1:
             torch.distributed.barrier()
+
+    def any(self, flag: bool) -> bool:
+        """Whether any process has raised its flag; all have to ask."""
+        if self.count == 1:
+            return flag
+        flags = torch.tensor(float(flag))
+        torch.distributed.all_reduce(flags)
+        return bool(flags)
 
 
 @contextmanager

@@ -53,6 +53,49 @@ class Allowed:
         return cls(legal(system, table), *system.open_words(table))
 
 
+@dataclass(frozen=True, slots=True)
+class SubwordBlock:
+    """Some subwords' output embeddings and biases, side by side in memory."""
+
+    embedding: Tensor  # (width, subwords)
+    bias: Tensor | None
+
+    @classmethod
+    def of(cls, embedding: Tensor, bias: Tensor | None, which: Tensor) -> SubwordBlock:
+        """Of those that `which`, (subwords,) bool, names."""
+        return cls(embedding[which].t(), None if bias is None else bias[which])
+
+    def log_sum(self, hidden: Tensor) -> Tensor:
+        """(rows,) the log of the sum of exp(logit) over these subwords."""
+        logits = hidden @ self.embedding if self.bias is None else torch.addmm(self.bias, hidden, self.embedding)
+        logits = precise(logits)
+        highest = logits.amax(1, keepdim=True)
+        return logits.sub_(highest).exp_().sum(1).log_() + highest[:, 0]  # in place: the whole vocabulary of many rows
+
+
+@dataclass(frozen=True, slots=True)
+class SplitVocabulary:
+    """Subwords that begin a word and those that continue one: a row that may generate only the former asks only for them."""
+
+    starting: SubwordBlock
+    continuing: SubwordBlock
+
+    def log_sum(self, hidden: Tensor, allowed: Allowed) -> Tensor:
+        """(rows,) over the subwords that each row may generate."""
+        blocks = [(self.starting, allowed.must_continue_word), (self.continuing, allowed.must_start_word)]
+        total: Tensor | None = None
+        for block, ruled_out in blocks:
+            if ruled_out is None or not bool(ruled_out.any()):
+                found = block.log_sum(hidden)
+            else:
+                rows = (~ruled_out).nonzero()[:, 0]
+                found = torch.full((len(hidden),), -torch.inf, dtype=precise(hidden[:0]).dtype, device=hidden.device)
+                found = found.index_copy(0, rows, block.log_sum(hidden[rows])) if len(rows) else found
+            total = found if total is None else torch.logaddexp(total, found)
+        assert total is not None
+        return total
+
+
 class FactoredHead(nn.Module):
     """p(class) by a small network, p(token | GEN) by the tied embeddings."""
 
@@ -103,6 +146,38 @@ class FactoredHead(nn.Module):
         tokens = self.token_logits(hidden.index_select(0, generating), embedding, of_them, starts_word)
         loss = functional.cross_entropy(tokens, targets.token[generating], reduction="none")
         return chosen.index_add(0, generating, -loss)
+
+    def split_vocabulary(self, embedding: Tensor, starts_word: Tensor | None) -> SplitVocabulary | None:
+        """For `subword_log_probability`; None where subwords are not told apart, or share their softmax with others."""
+        if starts_word is None or self.symbols.released or self.symbols.predicted_tokens != len(starts_word):
+            return None
+        if bool(starts_word.all()) or not bool(starts_word.any()):
+            return None
+        tokens = embedding[: self.symbols.predicted_tokens]
+        return SplitVocabulary(*(SubwordBlock.of(tokens, self.bias, which) for which in (starts_word, ~starts_word)))
+
+    def subword_log_probability(
+        self,
+        hidden: Tensor,
+        piece: Tensor,
+        embedding: Tensor,
+        allowed: Allowed,
+        starts_word: Tensor,
+        vocabulary: SplitVocabulary,
+    ) -> Tensor:
+        """(rows,) log p(GEN and this subword): what `forward` gives, without writing down the whole vocabulary of each row."""
+        generates = self.class_log_probabilities(hidden, allowed)[:, GENERATE]
+        logit = precise(
+            (hidden * embedding[piece]).sum(1)
+            if self.bias is None
+            else (hidden * embedding[piece]).sum(1) + self.bias[piece]
+        )
+        begins = starts_word[piece]
+        ruled_out = allowed.must_start_word & ~begins
+        if allowed.must_continue_word is not None:
+            ruled_out |= allowed.must_continue_word & begins
+        found = generates + logit - vocabulary.log_sum(hidden, allowed)
+        return found.masked_fill(ruled_out, -torch.inf)
 
     def token_logits(
         self, hidden: Tensor, embedding: Tensor, allowed: Allowed | None, starts_word: Tensor | None

@@ -13,7 +13,7 @@ from dtg.io.hashing import files_hash
 from dtg.io.json_files import CONFIG, WEIGHTS
 from dtg.io.saved import check_config, read_saved_config, save_weights, verify_saved, write_config
 from dtg.parser.config import ParserConfig
-from dtg.parser.encoder.subwords import Subwords
+from dtg.parser.encoder.subwords import Subwords, check_described
 from dtg.parser.encoder.vocabulary import Vocabulary
 
 VOCABULARY = "vocabulary.json"
@@ -42,12 +42,14 @@ def read_parser(folder: Path, *, verify: bool = True) -> tuple[ParserConfig, Voc
         verify: check the hashes of all files, the weights' too.
     """
     content = read_config(folder)
-    if verify:
-        verify_saved(folder, {WEIGHTS: "weights file", VOCABULARY: "vocabulary"}, "parser")
     try:
         config = ParserConfig.from_dict(content["parser"])
     except ConfigError as error:
         raise CheckpointError(f"cannot load {folder / CONFIG}: {error}") from None
+    if config.is_pretrained:
+        check_described(folder / ENCODER)
+    if verify:
+        verify_saved(folder, {WEIGHTS: "weights file", VOCABULARY: "vocabulary"}, "parser")
     subwords = Subwords.load(folder / ENCODER) if config.is_pretrained else None
     try:
         vocabulary = Vocabulary.from_json((folder / VOCABULARY).read_text(encoding="utf-8"), subwords)

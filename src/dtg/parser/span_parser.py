@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from dtg.errors import NotFiniteError
 from dtg.losses import BatchLoss
 from dtg.parser.biaffine import choice_loss
 from dtg.parser.config import ParserConfig
@@ -135,6 +136,8 @@ class SpanParser(Parser):
             The distributions, for k-best lists and samples.
         """
         analysis = self.analyse(sentences)
+        if bool(analysis.scores.isnan().any()):
+            raise NotFiniteError("the score of a phrase")
         crf = SpanCRF(analysis.scores, analysis.lengths)
         return PhraseDistribution(sentences, analysis, crf, self.vocabulary, self.tags)
 

@@ -141,7 +141,7 @@ def by_beam(model: DecoderModel, words: Words, options: BeamOptions) -> Marginal
         log_probability=total,
         lower_bound=total,
         kind="lower bound",
-        how=describe(options),
+        how=options.title,
         trees=len(scores),
         **known_facts(model, options.constrained, options.derivations),
     )
@@ -195,7 +195,7 @@ def combined(model: DecoderModel, words: Words, draws: Draws, options: BeamOptio
     _, found = search_trees(model, words, options)
     further = (tree for tree in draws.trees if tree.key not in found)
     scores = found | score_distinct(model, further, options.constrained)
-    how = f"{describe(options)} ({pluralize(len(found), 'tree')}) and {pluralize(len(draws.trees), 'proposal tree')}"
+    how = f"{options.title} ({pluralize(len(found), 'tree')}) and {pluralize(len(draws.trees), 'proposal tree')}"
     facts = known_facts(model, options.constrained)
     return summed(scores, "lower bound", how, draws=len(draws.trees), **facts)
 
@@ -208,10 +208,6 @@ def search_trees(model: DecoderModel, words: Words, options: BeamOptions) -> tup
         state = state.step(word)
     ending = state.end()
     return ending.log_probability, {found.tree.key: found.log_probability for found in ending.trees(None)}
-
-
-def describe(options: BeamOptions) -> str:
-    return f"beam {options.beam:,}, word beam {options.words_kept:,}"
 
 
 def score_distinct(model: DecoderModel, trees: Iterable[Tree], constrained: bool | None) -> Scores:

@@ -105,17 +105,21 @@ def select(beams: Beams, chosen: Sequence[int]) -> Beams:
 
 
 def join(parts: Sequence[Beams]) -> Beams:
-    """The sentences of several searches together, in one cache."""
+    """The sentences of several searches together, in one cache: the largest of theirs, with the others' rows added to it."""
     if len(parts) == 1:
         return parts[0]
+    cache = max((beams.cache for beams in parts), key=lambda cache: cache.used)
+    first_rows: dict[int, int] = {id(cache): 0}  # of each cache, in the joined one
     lanes, beam, part, parent = [], [], [], []
-    rows = sentences = 0
+    sentences = 0
     for number, beams in enumerate(parts):
-        lanes.append(beams.lanes.renumbered(rows))
+        if id(beams.cache) not in first_rows:
+            first_rows[id(beams.cache)] = cache.add(beams.cache)
+        lanes.append(beams.lanes.renumbered(first_rows[id(beams.cache)]))
         beam.append(beams.beam + sentences)
         part.append(torch.full_like(beams.beam, number))
         parent.append(torch.arange(len(beams.beam), device=beams.beam.device))
-        rows, sentences = rows + beams.cache.used, sentences + beams.count
+        sentences += beams.count
     statistics = WordStatistics(*(torch.cat(columns) for columns in zip(*(p.statistics for p in parts), strict=True)))
     return Beams(
         Lanes.join(lanes),
@@ -123,7 +127,7 @@ def join(parts: Sequence[Beams]) -> Beams:
         torch.cat([beams.score for beams in parts]),
         torch.cat(beam),
         sentences,
-        KVCache.join([beams.cache for beams in parts]),
+        cache,
         JoinedBackpointers(tuple(beams.backpointers for beams in parts), torch.cat(part), torch.cat(parent)),
         statistics,
         MeasuredWords.join([beams.measured for beams in parts]),

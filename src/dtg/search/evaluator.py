@@ -14,10 +14,9 @@ from dtg.families.rows import LaneRows
 from dtg.model.attachment import Tape
 from dtg.model.attention import Keys
 from dtg.model.cached_keys import CachedKeys, VisibleRows
-from dtg.model.heads import Allowed
+from dtg.model.heads import Allowed, FactoredHead, SplitVocabulary
 from dtg.model.model import DecoderModel, make_family
 from dtg.model.precision import finest
-from dtg.model.symbols import Targets
 from dtg.search.kv_cache import KVCache
 from dtg.search.options import BeamOptions
 from dtg.transitions.action import NOTHING
@@ -46,6 +45,10 @@ class Evaluator:
         self.family: Family = model.family if same else make_family(model.config, options.derivations)
         self.system = self.family.system
         self.rows_evaluated = 0
+        self.vocabulary: SplitVocabulary | None = None
+        if isinstance(model.head, FactoredHead) and self.constrained:
+            with torch.inference_mode():
+                self.vocabulary = model.head.split_vocabulary(model.decoder.embedding.weight, model.starts_word)
         self.watch: Watch | None = None  # sees what the rows that are computed attend to
 
     def begin(self) -> tuple[Lanes, KVCache, Tensor]:
@@ -127,7 +130,7 @@ class Evaluator:
         """(lanes,) log p(GEN and this subword)."""
         found = []
         for some, state, target in zip(*(t.split(PREDICTIONS_AT_ONCE) for t in (hidden, features, piece)), strict=True):
-            found.append(self._log_probability(some, self.model.symbols.words(target), self._allowed(state)))
+            found.append(self._piece_log_probability(some, target, self._allowed(state)))
         return torch.cat(found) if found else hidden.new_empty(0, dtype=finest(hidden.device))
 
     def pieces(self, hidden: Tensor, features: Tensor) -> Tensor:
@@ -140,9 +143,16 @@ class Evaluator:
     def _allowed(self, features: Tensor) -> Allowed | None:
         return Allowed.of(self.system, features) if self.constrained else None
 
-    def _log_probability(self, hidden: Tensor, targets: Targets, allowed: Allowed | None) -> Tensor:
-        weight = self.model.decoder.embedding.weight
-        found: Tensor = self.model.head(hidden, targets, weight, allowed, self.model.starts_word)
+    def _piece_log_probability(self, hidden: Tensor, piece: Tensor, allowed: Allowed | None) -> Tensor:
+        model, weight = self.model, self.model.decoder.embedding.weight
+        found: Tensor
+        if self.vocabulary is not None:
+            assert isinstance(model.head, FactoredHead) and allowed is not None and model.starts_word is not None
+            found = model.head.subword_log_probability(
+                hidden, piece, weight, allowed, model.starts_word, self.vocabulary
+            )
+        else:
+            found = model.head(hidden, model.symbols.words(piece), weight, allowed, model.starts_word)
         return checked(found.to(finest(found.device)))
 
     def _advance(self, lanes: Lanes, cache: KVCache, actions: LaneActions) -> Tensor:

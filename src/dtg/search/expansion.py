@@ -19,7 +19,8 @@ from dtg.search.beams import Beams
 from dtg.search.evaluator import Evaluator
 from dtg.search.kv_cache import KVCache
 from dtg.search.options import BeamOptions
-from dtg.search.ranking import best_of_each, log_sums, ranked
+from dtg.search.pruning import Thresholds
+from dtg.search.ranking import best_of_each, log_sums
 from dtg.transitions.table import FINISH, GENERATE
 
 # A pass expands at most a fourth of the beam: more would be hypotheses that turn out too improbable, which costs less than
@@ -45,25 +46,61 @@ class Candidates:
 
 @dataclass(slots=True)
 class Pool:
-    """Every state that was evaluated. The first ones are those just after the word."""
+    """States that were evaluated together."""
 
     lanes: Lanes
     hidden: Tensor
     score: Tensor
     beam: Tensor
-    origin: Tensor  # the state it comes from; -1 for the first ones
+    hypothesis: Tensor  # which hypothesis of the beams it comes from
+    origin: Tensor  # the state it comes from, among all; -1 for the hypotheses themselves
     action: Tensor  # the id of the action it was reached by
     taken: Tensor  # how many actions since the word
     next_score: Tensor  # log-probability with GEN or <END> from here; minus infinity where that is not legal
 
-    def add(self, other: Pool) -> Pool:
-        return Pool(
-            Lanes.join([self.lanes, other.lanes]),
-            *(
-                torch.cat([getattr(self, name), getattr(other, name)])
-                for name in ("hidden", "score", "beam", "origin", "action", "taken", "next_score")
-            ),
+
+class Explored:
+    """Every state that was evaluated, in order; the first ones are the hypotheses just after the word.
+
+    Columns are kept together. Lanes and hidden vectors, which are large, stay where they are until somebody asks for some.
+    """
+
+    def __init__(self, first: Pool) -> None:
+        self.parts = [first]
+        self.ends = [len(first.beam)]
+        self.score, self.beam, self.hypothesis = first.score, first.beam, first.hypothesis
+        self.origin, self.action, self.taken, self.next_score = (
+            first.origin,
+            first.action,
+            first.taken,
+            first.next_score,
         )
+
+    def __len__(self) -> int:
+        return self.ends[-1]
+
+    def add(self, new: Pool) -> None:
+        self.parts.append(new)
+        self.ends.append(len(self) + len(new.beam))
+        for name in ("score", "beam", "hypothesis", "origin", "action", "taken", "next_score"):
+            setattr(self, name, torch.cat([getattr(self, name), getattr(new, name)]))
+
+    def fork(self, states: Tensor) -> tuple[Lanes, Tensor]:
+        """The lanes and hidden vectors of some states, in their order."""
+        begins = [0, *self.ends[:-1]]
+        of_part = torch.bucketize(states, torch.tensor(self.ends, device=states.device), right=True)
+        lanes, hidden, places = [], [], []
+        for number, part in enumerate(self.parts):
+            where = (of_part == number).nonzero()[:, 0]
+            if len(where):
+                chosen = states[where] - begins[number]
+                lanes.append(part.lanes.fork(chosen))
+                hidden.append(part.hidden[chosen])
+                places.append(where)
+        if len(lanes) == 1:
+            return lanes[0], hidden[0]
+        back = torch.cat(places).argsort()
+        return Lanes.join(lanes).fork(back), torch.cat(hidden)[back]
 
 
 @dataclass(slots=True)
@@ -72,44 +109,54 @@ class Agenda:
 
     score: Tensor
     beam: Tensor
-    state: Tensor  # in the pool
+    hypothesis: Tensor
+    state: Tensor  # among all explored ones
     action: Tensor
 
     def only(self, which: Tensor) -> Agenda:
-        return Agenda(self.score[which], self.beam[which], self.state[which], self.action[which])
+        return Agenda(*(getattr(self, name)[which] for name in self.__slots__))
 
     def add(self, other: Agenda) -> Agenda:
-        names = ("score", "beam", "state", "action")
-        return Agenda(*(torch.cat([getattr(self, name), getattr(other, name)]) for name in names))
+        return Agenda(*(torch.cat([getattr(self, name), getattr(other, name)]) for name in self.__slots__))
 
 
 def expand(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending: bool) -> Candidates:
     """The candidates of every sentence for its next word, or for its end."""
-    first = len(beams.beam)
-    nowhere = torch.full_like(beams.beam, -1)
-    cache = beams.cache
-    pool = Pool(beams.lanes, beams.hidden, beams.score, beams.beam, nowhere, nowhere, nowhere + 1, beams.score)
+    cache, nowhere = beams.cache, torch.full_like(beams.beam, -1)
+    each = torch.arange(len(nowhere), device=nowhere.device)
+    pool = Pool(beams.lanes, beams.hidden, beams.score, beams.beam, each, nowhere, nowhere, nowhere + 1, beams.score)
     pool.next_score, agenda = prospects(evaluator, cache, pool, 0, ending)
+    explored = Explored(pool)
+    thresholds = Thresholds(options, beams)
     limit = None if ending else options.max_actions
     while True:
-        threshold = worst_of_the_best(pool.next_score, pool.beam, beams.count, options.beam)
-        promising = agenda.score > threshold[agenda.beam]
+        thresholds.update(explored.next_score, explored.beam, explored.hypothesis)
+        promising = agenda.score > thresholds.of(agenda.beam, agenda.hypothesis)
         if limit is not None:
-            promising &= pool.taken[agenda.state] < limit
+            promising &= explored.taken[agenda.state] < limit
         open_ = promising.nonzero()[:, 0]
         if not len(open_):
             break
-        of = agenda.beam[open_]
-        at_once = expansions_at_once(options.beam, int((torch.bincount(of) > 0).sum()))
-        chosen = open_[best_of_each(agenda.score[open_], of, at_once)]
+        chosen = choose(agenda, open_, options)
         now = agenda.only(chosen)
-        lanes = pool.lanes.fork(now.state)
-        hidden = evaluator.take(lanes, cache, pool.hidden[now.state], now.action)
-        new = Pool(lanes, hidden, now.score, now.beam, now.state, now.action, pool.taken[now.state] + 1, now.score)
-        new.next_score, more = prospects(evaluator, cache, new, len(pool.beam), ending)
+        lanes, hidden = explored.fork(now.state)
+        hidden = evaluator.take(lanes, cache, hidden, now.action)
+        taken = explored.taken[now.state] + 1
+        new = Pool(lanes, hidden, now.score, now.beam, now.hypothesis, now.state, now.action, taken, now.score)
+        new.next_score, more = prospects(evaluator, cache, new, len(explored), ending)
         left = torch.ones_like(agenda.beam, dtype=torch.bool).index_fill(0, chosen, False)
-        pool, agenda = pool.add(new), agenda.only(left).add(more)
-    return best_candidates(pool, agenda, options, beams.count, first, cache)
+        explored.add(new)
+        agenda = agenda.only(left).add(more)
+    return best_candidates(explored, agenda, thresholds, options, beams.count, cache)
+
+
+def choose(agenda: Agenda, open_: Tensor, options: BeamOptions) -> Tensor:
+    """Which of the open expansions a pass carries out. No result depends on it."""
+    if options.is_adaptive:
+        return open_
+    of = agenda.beam[open_]
+    at_once = expansions_at_once(options.beam, int((torch.bincount(of) > 0).sum()))
+    return open_[best_of_each(agenda.score[open_], of, at_once)]
 
 
 def expansions_at_once(beam: int, sentences: int) -> int:
@@ -124,40 +171,53 @@ def prospects(evaluator: Evaluator, cache: KVCache, new: Pool, before: int, endi
     next_score = total[:, FINISH if ending else GENERATE].clone()
     total[:, [GENERATE, FINISH]] = -torch.inf
     state, action = (total > -torch.inf).nonzero(as_tuple=True)
-    return next_score, Agenda(total[state, action], new.beam[state], before + state, action)
-
-
-def worst_of_the_best(score: Tensor, beam: Tensor, count: int, size: int) -> Tensor:
-    """(sentences,) what a hypothesis must exceed to be a candidate; minus infinity where there are not enough yet."""
-    order, rank = ranked(score, beam)
-    last = order[rank == size - 1]
-    threshold = torch.full((count,), -torch.inf, dtype=score.dtype, device=score.device)
-    return threshold.index_copy(0, beam[last], score[last])
+    return next_score, Agenda(total[state, action], new.beam[state], new.hypothesis[state], before + state, action)
 
 
 def best_candidates(
-    pool: Pool, agenda: Agenda, options: BeamOptions, count: int, first: int, cache: KVCache
+    explored: Explored, agenda: Agenda, thresholds: Thresholds, options: BeamOptions, count: int, cache: KVCache
 ) -> Candidates:
     """The best of each sentence, and, by the fast track, the best for each number of actions taken."""
-    able = (pool.next_score > -torch.inf).nonzero()[:, 0]
-    chosen = able[best_of_each(pool.next_score[able], pool.beam[able], options.beam)]
+    score, beam = explored.next_score, explored.beam
+    bar = thresholds.of(beam, explored.hypothesis)
+    able = (score > (bar if options.is_adaptive else -torch.inf)).nonzero()[:, 0]
+    chosen = able[best_of_each(score[able], beam[able], options.beam)]
     if options.fast_track:
-        of_each = pool.beam[able] * (int(pool.taken.max()) + 1) + pool.taken[able]
-        fast = able[best_of_each(pool.next_score[able], of_each, options.fast_track)]
+        of_each = beam[able] * (int(explored.taken.max()) + 1) + explored.taken[able]
+        fast = able[best_of_each(score[able], of_each, options.fast_track)]
         chosen = torch.cat([chosen, fast]).unique()
-        chosen = chosen[best_of_each(pool.next_score[chosen], pool.beam[chosen], len(chosen))]
-    parent, actions = trace_back(pool.origin, pool.action, chosen, first)
-    reached = log_sums(pool.next_score[chosen], pool.beam[chosen], count)
-    found = log_sums(pool.next_score, pool.beam, count)
-    missed = log_sums(agenda.score, agenda.beam, count)
+        chosen = chosen[best_of_each(score[chosen], beam[chosen], len(chosen))]
+    hypotheses = explored.ends[0]
+    parent, actions = trace_back(explored.origin, explored.action, chosen, hypotheses)
+    reached = log_sums(score[chosen], beam[chosen], count)
+    if options.is_adaptive:
+        found, missed = needed(explored, agenda, bar, count)
+    else:
+        found, missed = log_sums(score, beam, count), log_sums(agenda.score, agenda.beam, count)
+    lanes, hidden = explored.fork(chosen)
     return Candidates(
-        pool.lanes.fork(chosen),
-        pool.hidden[chosen],
-        pool.score[chosen],
-        pool.next_score[chosen],
-        pool.beam[chosen],
+        lanes,
+        hidden,
+        explored.score[chosen],
+        score[chosen],
+        beam[chosen],
         parent,
         actions,
         (reached - torch.logaddexp(found, missed)).exp(),
         cache,
     )
+
+
+def needed(explored: Explored, agenda: Agenda, bar: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """What was found, and what is left, as if nothing had been expanded but what exceeds its threshold in the end.
+
+    A pass may expand a few hypotheses more, which depends on its size; what is reported must not.
+    """
+    is_needed = explored.score > bar
+    is_needed[: explored.ends[0]] = True
+    last = ~is_needed
+    last[last.clone()] = is_needed[explored.origin[last]]
+    found = log_sums(explored.next_score.masked_fill(~is_needed, -torch.inf), explored.beam, count)
+    left = agenda.only(is_needed[agenda.state])
+    missed = log_sums(torch.cat([left.score, explored.score[last]]), torch.cat([left.beam, explored.beam[last]]), count)
+    return found, missed

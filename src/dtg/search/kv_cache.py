@@ -6,8 +6,6 @@ hypothesis can see any more is left behind when `compact` moves the rest into a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
@@ -62,9 +60,10 @@ class KVCache:
             torch.index_select(self.attachment, 0, rows, out=attachment[: len(rows)])
         return KVCache(table, len(rows), attachment)
 
-    @classmethod
-    def join(cls, caches: Sequence[KVCache]) -> KVCache:
-        """The rows of several caches one after another."""
-        table = torch.cat([cache.table[:, : cache.used] for cache in caches], dim=1)
-        kept = [cache.attachment[: cache.used] for cache in caches if cache.attachment is not None]
-        return cls(table, sum(cache.used for cache in caches), torch.cat(kept) if kept else None)
+    def add(self, other: KVCache) -> int:
+        """Add the rows of another cache; gives the number of the first. Rows that are here already stay as they are."""
+        first = self.reserve(other.used)
+        self.table[:, first : self.used] = other.table[:, : other.used]
+        if self.attachment is not None and other.attachment is not None:
+            self.attachment[first : self.used] = other.attachment[: other.used]
+        return first

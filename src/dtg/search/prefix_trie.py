@@ -176,5 +176,6 @@ def words_at_once(search: BeamSearch) -> int:
     config = search.evaluator.model.config
     weight = search.evaluator.model.decoder.embedding.weight
     row = config.layers * 2 * config.attention_heads * config.head_width * weight.element_size()
-    rows = 4 * search.options.beam  # about as many are alive at a time
-    return max(1, min(HYPOTHESES_AT_ONCE // search.options.beam, BYTES_AT_ONCE // (row * rows), WORDS_AT_ONCE))
+    beam = search.options.typical_beam
+    rows = 4 * beam  # about as many are alive at a time
+    return max(1, min(HYPOTHESES_AT_ONCE // beam, BYTES_AT_ONCE // (row * rows), WORDS_AT_ONCE))

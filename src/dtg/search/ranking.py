@@ -21,12 +21,17 @@ def ranked(score: Tensor, group: Tensor) -> tuple[Tensor, Tensor]:
     return order, torch.arange(len(order), device=order.device) - first
 
 
+def highest(score: Tensor, group: Tensor, groups: int) -> Tensor:
+    """(groups,) the highest of each group; minus infinity where a group has none."""
+    nothing = torch.full((groups,), -torch.inf, dtype=score.dtype, device=score.device)
+    return nothing.scatter_reduce(0, group, score, "amax")
+
+
 def log_sums(score: Tensor, group: Tensor, groups: int) -> Tensor:
     """(groups,) log of the sum of exp(score) over each group; minus infinity where a group has none."""
-    highest = torch.full((groups,), -torch.inf, dtype=score.dtype, device=score.device)
-    highest = highest.scatter_reduce(0, group, score, "amax").clamp(min=torch.finfo(score.dtype).min)
-    total = torch.zeros_like(highest).index_add(0, group, (score - highest[group]).exp())
-    return total.log() + highest
+    most = highest(score, group, groups).clamp(min=torch.finfo(score.dtype).min)
+    total = torch.zeros_like(most).index_add(0, group, (score - most[group]).exp())
+    return total.log() + most
 
 
 def sums(value: Tensor, group: Tensor, groups: int) -> Tensor:

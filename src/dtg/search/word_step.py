@@ -23,7 +23,8 @@ from dtg.search.measures.attention import watched_attention
 from dtg.search.measures.boundaries import Boundaries, own_boundaries
 from dtg.search.measures.columns import Measuring, Step
 from dtg.search.options import BeamOptions
-from dtg.search.ranking import best_of_each, log_sums, sums
+from dtg.search.pruning import keep
+from dtg.search.ranking import log_sums, sums
 from dtg.transitions.action import NOTHING
 
 
@@ -54,7 +55,7 @@ def generate(
     whose = torch.tensor([word.beam for word in words], device=device)
     used = candidates.cache.used
     pairs = with_pieces(evaluator, candidates, pair_up(candidates, whose), pieces)
-    kept = best_of_each(pairs.score, pairs.word, options.words_kept)
+    kept = keep(options, pairs.lanes, pairs.score, pairs.word, len(words))
     lanes, cache = compacted(pairs.lanes.fork(kept), candidates.cache)
     candidates.cache.used = used  # what came after belongs to this word alone, and has been copied
     word, candidate, score = pairs.word[kept], pairs.candidate[kept], pairs.score[kept]

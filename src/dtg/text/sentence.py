@@ -70,7 +70,8 @@ class Sentence:
         ranges = {before: line.split("\t") for before, line in source.inserted if "-" in line.split("\t")[0]}
         while last < len(tree):
             fields: Sequence[str] = ranges.get(last, source.columns[last])
-            count = int(fields[0].split("-")[1]) - last if last in ranges else 1
+            # A range that ends before it begins, or after the sentence, is one word, or all that are left.
+            count = max(1, min(int(fields[0].split("-")[1]), len(tree)) - last) if last in ranges else 1
             tokens.append((fields[FORM], count, "SpaceAfter=No" not in fields[MISC].split("|")))
             last += count
         starts, ends, whitespace, surfaces, place = list[int](), list[int](), list[int](), [""], 0

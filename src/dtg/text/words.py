@@ -93,8 +93,8 @@ def checked_words(words: Sequence[str]) -> tuple[str, ...]:
         raise InputError("there are no words; a sentence needs at least one.")
     for number, word in enumerate(given, start=1):
         if not isinstance(word, str) or not word:
-            raise InputError(f"word {number} of {shown(given)} is {shown(word)}; a non-empty string is expected.")
-    check_characters("".join(given), f"one of the words {shown(given)}")
+            raise InputError(f"word {number} of {shown(list(given))} is {shown(word)}; a non-empty string is expected.")
+    check_characters("".join(given), f"one of the words {shown(list(given))}")
     return tuple(map(str, given))  # without the types of others, such as numpy's
 
 

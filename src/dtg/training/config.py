@@ -33,7 +33,7 @@ LATER = ("optimizer", "matrix_rate", "decay", "decay_share")
 class TrainingConfig:
     """The defaults are the paper's where it has any."""
 
-    seed: NonNegativeInt = 0
+    seed: Annotated[int, Limits(least=0, below=2**63)] = 0
 
     # One of these two: the sentences of a batch, or the most subwords that its sentences have together.
     batch_sentences: PositiveInt | None = None

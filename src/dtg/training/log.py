@@ -69,6 +69,10 @@ def summarize_log(path: Path) -> dict[str, Any]:
         raise DamagedFileError(f"{path} is not the log of a training run: its first line does not say what the run is.")
     run = records[0]
     training = [record for record in records if record.get("kind") in ("train", "dev")]
+    if any(type(record.get(name)) is not int for record in training for name in ("step", "words")):
+        raise DamagedFileError(
+            f"{path} is damaged: a line of it does not say how many steps and words were trained on."
+        )
     best = next((record for record in reversed(records) if record.get("kind") == "dev" and record.get("best")), None)
     scores = ("step", "words", "loss", "word_perplexity", "piece_perplexity")
     return {

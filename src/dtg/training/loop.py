@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -18,7 +18,7 @@ from typing import Any
 
 from torch import nn
 
-from dtg.errors import InputError
+from dtg.errors import DtgError, InputError, TrainingError
 from dtg.io.locks import locked_folder
 from dtg.training.config import TrainingConfig
 from dtg.training.learner import Learner
@@ -84,15 +84,12 @@ def train(
     check_splits(corpus, score_test)
     runtime = Runtime(options or RuntimeOptions(), out)
     if check_corpus is not None:
-        if runtime.is_main:
-            check_corpus()
-        runtime.wait()
+        by_first(runtime, check_corpus)
     listener = (reporter or Reporter()) if runtime.is_main else Silence()
     if not resume:
         check_fresh(out)
-    # One run writes here, with all of its processes.
-    only = locked_folder(out) if runtime.is_main else nullcontext()
-    with only, Stopper(max_minutes) as stopper, deterministic():
+    with ExitStack() as held, Stopper(max_minutes) as stopper, deterministic():
+        by_first(runtime, lambda: held.enter_context(locked_folder(out)))  # for all processes of the run
         run = TrainingRun(model, corpus, config, out, model_table, runtime, stopper, listener)
         try:
             run.begin(resume)
@@ -104,6 +101,18 @@ def train(
     state, steps = run.state, run.sampler.plan.steps
     best = (state.best_loss, state.best_step)
     return Outcome(state.step, steps, state.finished, *best, test, stopper.signal, runtime.is_main)
+
+
+def by_first(runtime: Runtime, act: Callable[[], object]) -> None:
+    """Let the first process do something for all. If that fails, it ends with its error, and the others end too."""
+    error: DtgError | None = None
+    if runtime.is_main:
+        try:
+            act()
+        except DtgError as problem:
+            error = problem
+    if runtime.sum([float(error is not None)])[0]:
+        raise error or TrainingError("the first process of the run cannot begin; it says why.")
 
 
 class Stopper:
@@ -184,6 +193,7 @@ class TrainingRun:
         state = self.state
         if state.finished:
             self.reporter.note(f"the run was finished at step {state.step:,}; there is nothing left to train.")
+            self.recorder.draw(at_end=True)  # it may have been killed before that
             return
         begun = time.monotonic() - state.seconds
         for step in self.sampler.steps_from(state.step):

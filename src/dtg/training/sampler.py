@@ -17,6 +17,7 @@ from dtg.training.config import TrainingConfig
 from dtg.training.task import Integers
 
 POOL = 256  # batches
+MOST_EPOCHS = 100_000  # planning more would take long, and training would never end
 SENTENCES_PER_BATCH = 64  # assumed for the size of a pool where batches are cut by subwords
 
 
@@ -58,6 +59,11 @@ class Sampler:
 
     def make_plan(self) -> Plan:
         """Count the steps of every epoch, up to the words or epochs asked for."""
+        asked = self.config.epochs or (self.config.words or 0) / max(1, int(self.word_counts.sum()))
+        if asked > MOST_EPOCHS:
+            raise TrainingError(
+                f"the corpus would be read {asked:,.0f} times; at most {MOST_EPOCHS:,} are allowed. Set epochs or words lower."
+            )
         steps, words, epoch = [], 0, 0
         while (epoch < self.config.epochs) if self.config.epochs else (words < (self.config.words or 0)):
             per_step = [sum(int(self.word_counts[batch].sum()) for batch in group) for group in self.groups(epoch)]

@@ -4,6 +4,7 @@ One sentence is in memory at a time; files may be compressed. Comments, multiwor
 not use stay with the tree. docs/decisions.md says why this reader is our own.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ ROOTS: tuple[Roots, ...] = ("error", "first", "skip")
 
 COLUMNS = 10
 FORM, HEAD, DEPREL = 1, 6, 7
+BETWEEN = re.compile(r"[0-9]{1,9}[-.][0-9]{1,9}")  # ids of multiword tokens and empty nodes
 MOST_DIGITS = 18  # of the number of a word
 SKIP_ADVICE = "or pass --skip-invalid (skip_invalid=True) to leave such sentences out (they are counted and listed)."
 
@@ -175,7 +177,7 @@ def read_source(path: str, sentence: int, first_line: int, block: list[bytes]) -
         if fields[0] == str(len(columns) + 1):
             columns.append(fields)
             lines.append(number)
-        elif fields[0].replace("-", ".").replace(".", "", 1).isdigit() and not fields[0].isdigit():
+        elif BETWEEN.fullmatch(fields[0]):
             inserted.append((len(columns), line))
         else:
             reason = f"the line has ID {fields[0]!r}; {len(columns) + 1} is expected here, or a range or an empty node."

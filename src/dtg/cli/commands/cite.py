@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dtg.cli.options import BEAM, BeamOption, BoundaryOption, WordBeamOption
+from dtg.cli.options import AccuracyOption, BeamOption, BoundaryOption, WordBeamOption
 from dtg.tables.formats import FORMATS
 
 
@@ -18,7 +18,8 @@ def cite(
             metavar="MODEL|TABLE", help="A model, its folder or its name; or a table that dtg surprisal wrote."
         ),
     ],
-    beam: BeamOption = BEAM,
+    accuracy: AccuracyOption = None,
+    beam: BeamOption = None,
     word_beam: WordBeamOption = None,
     boundary: BoundaryOption = "next",
 ) -> None:
@@ -33,5 +34,5 @@ def cite(
     from dtg.evaluation.citations import cite_model, cite_table
 
     is_table = source.suffix.lstrip(".") in FORMATS and source.is_file()
-    found = cite_table(source) if is_table else cite_model(source, beam, word_beam, boundary)
+    found = cite_table(source) if is_table else cite_model(source, beam, word_beam, boundary, accuracy)
     typer.echo(found.text(), nl=False)

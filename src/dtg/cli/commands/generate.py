@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dtg.cli.options import BEAM, BeamOption, DeviceOption, DrawOption, ModelOption, OverwriteOption, SeedOption
+from dtg.cli.options import (
+    AccuracyOption,
+    BeamOption,
+    DeviceOption,
+    DrawOption,
+    ModelOption,
+    OverwriteOption,
+    SeedOption,
+)
 from dtg.cli.trees import ON_TERMINAL, check_draw, draw_files
 from dtg.errors import InputError
 from dtg.io.atomic import check_is_not_input, replacing
@@ -38,7 +46,8 @@ def generate(
     draw: DrawOption = None,
     out: Annotated[Path | None, typer.Option(help="Write to a file instead.", metavar="FILE")] = None,
     overwrite: OverwriteOption = False,
-    beam: BeamOption = BEAM,
+    accuracy: AccuracyOption = None,
+    beam: BeamOption = None,
     device: DeviceOption = "auto",
 ) -> None:
     """Sentences that a model makes up, each with its tree: as CoNLL-U, or a line of brackets where trees are phrases.
@@ -72,6 +81,7 @@ def generate(
         max_words=max_words,
         seed=seed,
         beam=beam,
+        accuracy=accuracy,
     )
     cut = 0
     if out is None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from dtg.cli.options import (
-    BEAM,
+    AccuracyOption,
     BeamOption,
     DeviceOption,
     DrawOption,
@@ -59,7 +59,8 @@ def parse(
         typer.Option(help="Trees of a parser, or the best of a language model's own search."),
     ] = "parser",
     model: ModelOption = None,
-    beam: BeamOption = BEAM,
+    accuracy: AccuracyOption = None,
+    beam: BeamOption = None,
     word_beam: WordBeamOption = None,
     nbest: Annotated[
         int | None, typer.Option(min=1, help="Number of best trees per sentence (n-best list).", metavar="K")
@@ -111,7 +112,9 @@ def parse(
     options = {**selection.settings, **given.settings}
     trees: ParserTrees | ModelTrees
     if by == "model":
-        trees = ModelTrees(load_models(None if model is None else [model], device)[0], selection, beam, word_beam)
+        trees = ModelTrees(
+            load_models(None if model is None else [model], device)[0], selection, beam, word_beam, accuracy
+        )
         sidecar = model_sidecar(given.name, trees, options)
     else:
         trees = ParserTrees(load_parser(parser_folder(parser), device), selection)

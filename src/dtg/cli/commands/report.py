@@ -56,7 +56,7 @@ def named_runs(options: list[str]) -> dict[str, Path]:
     """What --run NAME=RUN says."""
     runs: dict[str, Path] = {}
     for option in options:
-        name, sign, folder = option.partition("=")
+        name, sign, folder = split_at_sign(option)
         if not sign or not name or not folder:
             raise InputError(
                 f"--run {option} does not say whose run it is. Write --run NAME=RUN, with the model's name in the results."
@@ -65,3 +65,12 @@ def named_runs(options: list[str]) -> dict[str, Path]:
             raise InputError(f"--run names two runs for {name}: {runs[name]} and {folder}. A model has one.")
         runs[name] = Path(folder)
     return runs
+
+
+def split_at_sign(option: str) -> tuple[str, str, str]:
+    """NAME=RUN at the first = after which there is a folder of that name: names may have the sign, too."""
+    places = [place for place, character in enumerate(option) if character == "="]
+    for place in places:
+        if Path(option[place + 1 :]).is_dir() and option[place + 1 :]:
+            return option[:place], "=", option[place + 1 :]
+    return option.partition("=")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dtg.cli.options import (
-    BEAM,
+    AccuracyOption,
     BaseOption,
     BeamOption,
     DeviceOption,
@@ -60,7 +60,8 @@ def score(
         str | None, typer.Option(help="Sentences to score, one on each line; - reads stdin.", metavar="FILE")
     ] = None,
     model: ModelOption = None,
-    beam: BeamOption = BEAM,
+    accuracy: AccuracyOption = None,
+    beam: BeamOption = None,
     word_beam: WordBeamOption = None,
     out: OutOption = None,
     format: FormatOption = None,
@@ -123,9 +124,10 @@ def score(
         scores.write(scores.of_trees(reading.read([treebank], report)), to, command, options, str(treebank))
         show_changes(report)
     elif text is not None:
-        lines, search = lines_of(text), Search(beam, word_beam, tokenized)
+        lines, search = lines_of(text), Search(beam, word_beam, tokenized, accuracy=accuracy)
         scores = Scores(load_models(names, device)[0], base, limit)
         scores.write(scores.of_sentences(lines, search), to, "score --text", search.settings, lines.name)
+        search.kept.end(to)
         tell_empty(lines)
 
 
@@ -178,7 +180,8 @@ class Scores:
             write_table(work, to, lambda: self.sidecar(command, {**options, "limit": self.limit}, source, work, to))
             return
         known = "" if "beam" not in options else f", {self.model.known}"
-        known += f" by beam {options['beam']}" if known and self.model.known != "exact" else ""
+        if known and self.model.known != "exact":
+            known += " by beam" if "smallest_share" in options else f" by beam {options['beam']}"
         show(work, f"{LOGARITHMS[self.base]} p(words{'' if known else ', tree'}){known}")
 
     def sidecar(

@@ -10,7 +10,7 @@ import typer
 
 from dtg.cli.evaluation_options import names_in
 from dtg.cli.options import (
-    BEAM,
+    AccuracyOption,
     BaseOption,
     BeamOption,
     BoundaryOption,
@@ -50,7 +50,8 @@ def surprisal(
         ),
     ] = None,
     paragraphs: ParagraphsOption = False,
-    beam: BeamOption = BEAM,
+    accuracy: AccuracyOption = None,
+    beam: BeamOption = None,
     word_beam: WordBeamOption = None,
     boundary: BoundaryOption = "next",
     columns: ColumnsOption = None,
@@ -95,7 +96,7 @@ def surprisal(
     from dtg.cli.surprisal_table import SurprisalTable
 
     sentences = stimuli(source, literal=literal or text, column=column, paragraphs=paragraphs, tokenized=tokenized)
-    search = Search(beam, word_beam, tokenized, boundary, tuple(names_in(columns) or ()))
+    search = Search(beam, word_beam, tokenized, boundary, tuple(names_in(columns) or ()), accuracy)
     search.options  # noqa: B018 - checked before anything slow happens
     inputs: list[str | Path] = [*(model or []), *([] if literal or text else [source])]
     to = Destination.of(out, format, resume=resume, overwrite=overwrite, inputs=inputs)
@@ -115,6 +116,7 @@ def surprisal(
     else:
         write_table(table.work(), to, lambda: table.sidecar(to))
     table.length_warning.end()
+    search.kept.end(to)
     tell_empty(sentences)
 
 

@@ -23,7 +23,7 @@ from dtg.errors import InputError
 from dtg.evaluation.contract import Metric
 from dtg.evaluation.results import RESULTS, read_content
 from dtg.evaluation.storage import SETTINGS
-from dtg.evaluation.tasks.registry import TASKS
+from dtg.evaluation.tasks.registry import OF_PHRASES, TASKS
 from dtg.io.json_files import FORMAT_VERSION, WEIGHTS, parse_json
 from dtg.model.saving import model_hash
 from dtg.training.log import read_log
@@ -163,6 +163,11 @@ def look_at(file: Path, argument: int, found: Findings) -> None:
         kind = str(object_in(file, found).get("kind"))
         if kind not in TASKS:
             raise InputError(f"{file} has results of the kind {kind!r}; known are {', '.join(TASKS)}.")
+        if TASKS[kind] in OF_PHRASES.values():
+            found.notes.append(
+                f"{file.parent} is left out: the report has no table of brackets; results.md there has them."
+            )
+            return
         content = read_content(file.parent, kind)
         found.results.append(
             checked(Found(kind, file.parent, argument, content["settings"], content["given"], content))
@@ -195,6 +200,7 @@ def checked(found: Found) -> Found:
         needed = (
             [] if found.kind == PARSER else [found.settings["data_sha256"], found.given["name"], found.given["data"]]
         )
+        needed += [found.settings["model_sha256"]] if found.settings.get("model_sha256") is not None else []
         if whole and all(isinstance(value, str) for value in needed):
             return found
         reason = "a number or a name is not one"

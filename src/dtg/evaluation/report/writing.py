@@ -20,7 +20,7 @@ from dtg.evaluation.report.benchmarks import (
     syntaxgym_section,
 )
 from dtg.evaluation.report.formats import html, markdown
-from dtg.evaluation.report.gathering import Gathered
+from dtg.evaluation.report.gathering import Gathered, ReportedModel
 from dtg.evaluation.report.human import garden_paths_section, reading_section
 from dtg.evaluation.report.overview import Headlines, overview, parser_section, representation_section
 from dtg.evaluation.report.page import MISSING, Cell, Figure, Page, Table, Text
@@ -29,13 +29,36 @@ from dtg.evaluation.report.training import conventions_section, training_section
 from dtg.evaluation.results import write_rows, write_text
 from dtg.tables.columns import Column, Value
 
+# What results of the wrong types or with missing keys lead to.
+WRONG_CONTENT = (KeyError, TypeError, ValueError, IndexError, AttributeError, AssertionError, ArithmeticError)
 HTML, MARKDOWN = "report.html", "report.md"
 LEGEND = "–: there is no such number. (a), (b): see the note below the table or picture."
 NO_PICTURES = "Pictures are left out: they need matplotlib, `pip install matplotlib`."
 
 
 def page_of(gathered: Gathered) -> Page:
-    """Everything that is told."""
+    """Everything that is told; results that hold something else than dtg writes are named."""
+    try:
+        return make_page(gathered)
+    except WRONG_CONTENT as error:
+        for model in gathered.models:
+            for kind, found in model.results.items():
+                try:
+                    make_page(Gathered((ReportedModel(model.name, {kind: found}),), (), ()))
+                except WRONG_CONTENT:
+                    raise InputError(
+                        f"the results in {found.place} are damaged, or not those of this dtg ({describe(error)}). Evaluate "
+                        f"{kind} again."
+                    ) from error
+        raise InputError(f"the results are damaged, or do not fit together ({describe(error)}).") from error
+
+
+def describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error)[:200]}"
+
+
+def make_page(gathered: Gathered) -> Page:
+    """The page, if all results are as they should be."""
     models = gathered.models
     headlines = Headlines.of(models)
     names = ", ".join(model.name for model in models) or "parsers only"

@@ -135,7 +135,7 @@ class Perplexity(Task):
             roots, skip_invalid: what happens to trees of several roots, and to what cannot be read (see `read_conllu`).
             project: labels of the phrases that dependencies become, for models of phrases; None leaves them as they are.
             trees_in: the format of a treebank; "auto" is by its name.
-            **how: how log p is found: `beam`, `word_beam`, `proposal`, `trees`, `device` (see `Probability.of`).
+            **how: how log p is found: `accuracy`, `beam`, `word_beam`, `proposal`, `trees`, `device` (see `Probability.of`).
         """
         report = lines = None
         if isinstance(source, Path) and (trees_in == "brackets" or is_bracket_file(source)):
@@ -185,7 +185,7 @@ class Perplexity(Task):
         settings["by"] = list(how.by)
         settings |= {"project": how.project} if how.project else {}
         settings |= {"trees": how.trees, "proposal": how.proposal.sha256} if how.proposal else {}
-        settings |= {"beam": how.beam.beam, "word_beam": how.beam.words_kept} if "beam" in how.by else {}
+        settings |= how.beam.settings() if "beam" in how.by else {}
         return {**settings, "constrained": self.constrained, "group": self.group}
 
     def given(self) -> dict[str, Any]:

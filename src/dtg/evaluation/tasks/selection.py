@@ -80,10 +80,19 @@ def details(options: Mapping[str, Any], proposal: str | None) -> list[str]:
     if "trees" in options:
         told.append(f"trees: up to {options['trees']:,} a sentence from {proposal}, seed {options['seed']}.")
     if "beam" in options:
-        told.append(f"search: beam {options['beam']:,}, word beam {options['word_beam']:,}.")
+        told.append(f"search: {search_title(options)}.")
     if not options["constrained"]:
         told.append("illegal actions were not masked before normalising.")
     return told
+
+
+def search_title(options: Mapping[str, Any]) -> str:
+    """How a search was limited, from what was recorded of it (`BeamOptions.settings`)."""
+    if "smallest_share" not in options:
+        return f"beam {options['beam']:,}, word beam {options['word_beam']:,}"
+    if "accuracy" in options:
+        return f"accuracy {options['accuracy']}, beam up to {options['beam']:,}"
+    return f"share {options['smallest_share']:g}, beam up to {options['beam']:,}"
 
 
 def reading_remarks(report: TreebankReport) -> list[str]:

@@ -52,8 +52,7 @@ class Subwords:
     @classmethod
     def load(cls, folder: Path) -> Subwords:
         """What `save` wrote."""
-        if not (folder / "config.json").is_file():
-            raise CheckpointError(f"{folder} has no config.json: the parser's pretrained encoder is not described.")
+        check_described(folder)
         return cls.of(folder)
 
     def spell(self, word: str) -> list[int]:
@@ -85,6 +84,12 @@ class Subwords:
         """The same for tokenizers that give the same subwords to encoders of the same shape."""
         shape = {key: value for key, value in sorted(self.body.to_dict().items()) if key not in UNIMPORTANT}
         return hashlib.sha256((self.tokenizer.backend_tokenizer.to_str() + repr(shape)).encode()).hexdigest()
+
+
+def check_described(folder: Path) -> None:
+    """Raise unless there is a pretrained encoder's configuration in the folder."""
+    if not (folder / "config.json").is_file():
+        raise CheckpointError(f"{folder} has no config.json: the parser's pretrained encoder is not described.")
 
 
 UNIMPORTANT = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")  # settings that change nothing computed

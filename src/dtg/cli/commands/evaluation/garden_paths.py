@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from dtg.cli.evaluation_options import (
-    BEAM,
     AgainstOption,
     DeviceOption,
     NameOption,
@@ -33,7 +32,7 @@ def evaluate_garden_paths(
     base: Annotated[
         Base | None, typer.Option(help="Logarithms of --surprisals, where the table does not say: 2 or e.")
     ] = None,
-    beam: BeamOption = BEAM,
+    beam: BeamOption = None,
     beams: Annotated[
         str | None,
         typer.Option(

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from dtg.cli.evaluation_options import (
-    BEAM,
     AgainstOption,
     ByOption,
     DeviceOption,
@@ -21,7 +20,15 @@ from dtg.cli.evaluation_options import (
     renamed,
     run_and_show,
 )
-from dtg.cli.options import BeamOption, BoundaryOption, ModelOption, ProposalOption, TreesOption, WordBeamOption
+from dtg.cli.options import (
+    AccuracyOption,
+    BeamOption,
+    BoundaryOption,
+    ModelOption,
+    ProposalOption,
+    TreesOption,
+    WordBeamOption,
+)
 from dtg.errors import InputError
 
 
@@ -34,7 +41,8 @@ def evaluate_blimp(
     first: Annotated[int | None, typer.Option(min=1, hidden=True)] = None,
     share: Annotated[float | None, typer.Option(hidden=True)] = None,
     by: ByOption = "beam",
-    beam: BeamOption = BEAM,
+    accuracy: AccuracyOption = None,
+    beam: BeamOption = None,
     word_beam: WordBeamOption = None,
     parser: ProposalOption = None,
     trees: TreesOption = 300,
@@ -58,7 +66,15 @@ def evaluate_blimp(
     from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.tasks.pairs.blimp import Blimp
 
-    how = {"by": by, "beam": beam, "word_beam": word_beam, "proposal": parser, "trees": trees, "device": device}
+    how = {
+        "by": by,
+        "beam": beam,
+        "word_beam": word_beam,
+        "accuracy": accuracy,
+        "proposal": parser,
+        "trees": trees,
+        "device": device,
+    }
     task = Blimp.of(
         source, paradigms=names_in(paradigms), limit=limit or first, sample=sample, share=share, seed=seed, **how
     )
@@ -86,7 +102,8 @@ def evaluate_pairs(
     limit: LimitOption = None,
     sample: SampleOption = None,
     by: ByOption = "beam",
-    beam: BeamOption = BEAM,
+    accuracy: AccuracyOption = None,
+    beam: BeamOption = None,
     word_beam: WordBeamOption = None,
     boundary: BoundaryOption = "next",
     parser: ProposalOption = None,
@@ -115,8 +132,8 @@ def evaluate_pairs(
 
     columns = names_in(region)
     regions = None if columns is None else columns[0] if len(columns) == 1 else columns
-    how = {"by": by, "beam": beam, "word_beam": word_beam, "proposal": parser, "trees": trees, "device": device}
-    how["boundary"] = boundary
+    search = {"accuracy": accuracy, "beam": beam, "word_beam": word_beam, "boundary": boundary}
+    how = {"by": by, **search, "proposal": parser, "trees": trees, "device": device}
     task = Pairs.of(
         source, good=good, bad=bad, group=group, region=regions, limit=limit, sample=sample, seed=seed, **how
     )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dtg.cli.evaluation_options import (
-    BEAM,
     AgainstOption,
     DeviceOption,
     LimitOption,
@@ -20,6 +19,7 @@ from dtg.cli.evaluation_options import (
     run_and_show,
 )
 from dtg.cli.options import (
+    AccuracyOption,
     BeamOption,
     ModelOption,
     ProjectOption,
@@ -55,7 +55,8 @@ def evaluate_ppl(
     ] = None,
     parser: ProposalOption = None,
     trees: TreesOption = 300,
-    beam: BeamOption = BEAM,
+    accuracy: AccuracyOption = None,
+    beam: BeamOption = None,
     word_beam: WordBeamOption = None,
     limit: LimitOption = None,
     sample: SampleOption = None,
@@ -87,7 +88,14 @@ def evaluate_ppl(
     from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.tasks.perplexity import Perplexity
 
-    how: dict[str, Any] = {"beam": beam, "word_beam": word_beam, "proposal": parser, "trees": trees, "device": device}
+    how: dict[str, Any] = {
+        "beam": beam,
+        "word_beam": word_beam,
+        "accuracy": accuracy,
+        "proposal": parser,
+        "trees": trees,
+        "device": device,
+    }
     reading: dict[str, Any] = {"tokenized": tokenized, "roots": roots, "skip_invalid": skip_invalid}
     reading |= {"project": project, "trees_in": trees_in}
     task = Perplexity.of(source, by=names_in(by), limit=limit, sample=sample, seed=seed, **reading, **how)

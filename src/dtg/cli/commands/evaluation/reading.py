@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dtg.cli.evaluation_options import (
-    BEAM,
     AgainstOption,
     DeviceOption,
     NameOption,
@@ -17,7 +16,14 @@ from dtg.cli.evaluation_options import (
     names_in,
     run_and_show,
 )
-from dtg.cli.options import BeamOption, BoundaryOption, ColumnsOption, ModelsOption, WordBeamOption
+from dtg.cli.options import (
+    AccuracyOption,
+    BeamOption,
+    BoundaryOption,
+    ColumnsOption,
+    ModelsOption,
+    WordBeamOption,
+)
 from dtg.errors import ColumnError, InputError
 from dtg.tables.columns import Base
 
@@ -67,7 +73,8 @@ def evaluate_reading(
     frequencies: Annotated[
         Path | None, typer.Option(help="Word counts of your own: a table with columns word and count.", metavar="FILE")
     ] = None,
-    beam: BeamOption = BEAM,
+    accuracy: AccuracyOption = None,
+    beam: BeamOption = None,
     word_beam: WordBeamOption = None,
     boundary: BoundaryOption = "next",
     columns: ColumnsOption = None,
@@ -90,7 +97,8 @@ def evaluate_reading(
 
     named = {"word": word, "time": time, "story": story, "sentence": sentence, "position": position}
     options: dict[str, Any] = {**named, "participant": participant, "raw": raw, "without_ends": without_ends}
-    options |= {"shortest": shortest, "longest": longest, "frequencies": frequencies, "beam": beam}
+    options |= {"shortest": shortest, "longest": longest, "frequencies": frequencies}
+    options |= {"accuracy": accuracy, "beam": beam}
     options |= {"word_beam": word_beam, "boundary": boundary, "columns": names_in(columns) or ()}
     try:
         task = ReadingTask.of(source, **options)

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from dtg.cli.evaluation_options import (
-    BEAM,
     AgainstOption,
     DeviceOption,
     LimitOption,
@@ -20,7 +19,7 @@ from dtg.cli.evaluation_options import (
     names_in,
     run_and_show,
 )
-from dtg.cli.options import BeamOption, BoundaryOption, ModelOption, WordBeamOption
+from dtg.cli.options import AccuracyOption, BeamOption, BoundaryOption, ModelOption, WordBeamOption
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
 from dtg.tables.columns import Base
@@ -33,7 +32,8 @@ def evaluate_sg(
     limit: LimitOption = None,
     sample: SampleOption = None,
     seed: SeedOption = 0,
-    beam: BeamOption = BEAM,
+    accuracy: AccuracyOption = None,
+    beam: BeamOption = None,
     word_beam: WordBeamOption = None,
     boundary: BoundaryOption = "next",
     rule: Annotated[
@@ -83,6 +83,7 @@ def evaluate_sg(
         "seed": seed,
         "beam": beam,
         "word_beam": word_beam,
+        "accuracy": accuracy,
         "boundary": boundary,
     }
     task = SyntaxGym.of(source, suites=chosen, surprisals=surprisals, base=unit, **options)

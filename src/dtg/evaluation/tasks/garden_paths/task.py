@@ -37,6 +37,7 @@ from dtg.tables.columns import Base, Column, Value
 from dtg.text.sentence import Sentence
 
 PAIRS_TOGETHER = 8
+BEAM = 100  # where none is named
 PLACES = tuple(range(-2, AFTER + 1))  # around the critical word; those before it only for what spills over
 SURPRISAL = [column.name for column in SURPRISAL_COLUMNS].index("surprisal")
 
@@ -99,8 +100,8 @@ class GardenPaths(Task):
         pairs = read_garden_paths(Path(source))
         if beams is not None and (not beams or any(type(beam) is not int or beam < 1 for beam in beams)):
             raise InputError(f"beams are whole numbers of at least 1; {list(beams)} were given.")
-        wide = max(beams) if beams else None
-        probability = Probability.of(**{**how, **({"beam": wide} if wide else {})})
+        wide = max(beams) if beams else how.get("beam") or BEAM  # effects are by width: beams that adapt have none
+        probability = Probability.of(**{**how, "beam": wide})
         widths = tuple(sorted(set(beams or [probability.beam.beam])))
         imported = None if surprisals is None else import_sentences(surprisals, sentences_of(pairs), base)
         found = None if conversion is None else Conversion.of(conversion)

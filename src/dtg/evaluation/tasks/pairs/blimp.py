@@ -70,7 +70,8 @@ class Blimp(Pairs):
             source: BLiMP's folder of .jsonl files, or one such file.
             paradigms: only these.
             limit, sample, share, seed: the first pairs of each paradigm; or some, or such a part, at random.
-            **how: how log p is found: `by`, `beam`, `word_beam`, `proposal`, `trees`, `device` (see `Probability.of`).
+            **how: how log p is found: `by`, `accuracy`, `beam`, `word_beam`, `proposal`, `trees`, `device` (see
+                `Probability.of`).
         """
         found = read_pairs(source, paradigms=paradigms, limit=limit, sample=sample, share=share, seed=seed)
         said = f"{pluralize(len(found.paradigms), 'paradigm')}, {pluralize(len(found.pairs), 'pair')}"

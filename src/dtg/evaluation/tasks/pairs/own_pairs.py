@@ -15,7 +15,7 @@ from dtg.tables.formats import read_rows
 from dtg.text.sentence import Sentence
 
 KEPT = str | int | float | None  # what a table can hold
-WORD_NUMBERS = re.compile(r"(\d+)(?:\s*-\s*(\d+))?")
+WORD_NUMBERS = re.compile(r"(\d{1,9})(?:\s*-\s*(\d{1,9}))?")
 
 
 @dataclass(frozen=True, slots=True)

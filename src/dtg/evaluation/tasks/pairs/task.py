@@ -107,7 +107,8 @@ class Pairs(AccuracyTask):
             region: the column with the critical words (or with their numbers among the words between spaces, such as 4 or 4-6);
                 two columns if they differ in the two sentences.
             limit, sample, seed: the first pairs of each group, or some at random.
-            **how: how log p is found: `by`, `beam`, `word_beam`, `proposal`, `trees`, `device` (see `Probability.of`).
+            **how: how log p is found: `by`, `accuracy`, `beam`, `word_beam`, `proposal`, `trees`, `device` (see
+                `Probability.of`).
         """
         check_amount(limit, sample)
         regions = (region, region) if isinstance(region, str) else None if region is None else tuple(region)

@@ -102,7 +102,7 @@ class SyntaxGym(AccuracyTask):
             surprisals: a table of another tool's surprisals, to be scored instead of a model.
             base: of the logarithms in that table, where no file beside it says so.
             limit, sample, seed: the first items of each suite, or some at random.
-            **how: how log p is found: `beam`, `word_beam` (see `Probability.of`).
+            **how: how log p is found: `accuracy`, `beam`, `word_beam` (see `Probability.of`).
         """
         check_choice("rule", rule, RULES)
         check_amount(limit, sample)
