@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dtg.errors import InputError, MissingExtraError
 from dtg.text import split_words
-from dtg.text.words import NO_RULES, Word, agreement, word_rules
+from dtg.text.words import NO_RULES, Word, agreement, split_sentences, word_rules
 from dtg.trees import read_conllu
 from tests.real_data import data_file
 
@@ -82,3 +82,25 @@ def test_rules_of_other_languages() -> None:
     assert agreement("I don't.", ["I", "do", "n't", "."], "en") == 4
     assert agreement("L'homme du lac.", ["L'", "homme", "de", "le", "lac", "."], "fr") == 4
     assert agreement("L'homme du lac.", ["L'", "homme", "de", "le", "lac", "."], "en") == 2
+
+
+def test_what_is_very_long_is_one_word_and_quick() -> None:
+    """spaCy's rules would take minutes: their time grows with the square of the length."""
+    pytest.importorskip("spacy")
+    for long in ("[" * 20_000, "don't(" * 2_000, "a.b/" * 3_000):
+        text = f"I don't know {long} do you?\nYes."
+        assert [word.text for word in split_words(text)] == [
+            "I",
+            "do",
+            "n't",
+            "know",
+            long,
+            "do",
+            "you",
+            "?",
+            "Yes",
+            ".",
+        ]
+        assert split_sentences(text) == [f"I don't know {long} do you?", "Yes."]
+    short = "[" * 500
+    assert len(split_words(short)) == 500

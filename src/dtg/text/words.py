@@ -31,6 +31,7 @@ RUN = re.compile(r"[!?]+|([=*_$<>~])\1*")
 
 
 ENGLISH = "en"
+LONG = re.compile(r"\S{501,}")  # nobody means this: base64, a dump of URLs
 SHOWN = 200  # characters of a value in a message
 NO_RULES = "none"  # the language of those who take words only
 
@@ -41,8 +42,8 @@ def split_words(text: str, language: str = ENGLISH) -> list[Word]:
     >>> [word.text for word in split_words("I don't know!!")]
     ['I', 'do', "n't", 'know', '!!']
     """
-    words = list[Word]()
-    for token in word_rules(language)(text):
+    words, rules = list[Word](), word_rules(language)
+    for token in rules(without_long(text, rules)):
         if token.is_space:
             continue
         start, end = token.idx, token.idx + len(token.text)
@@ -59,8 +60,17 @@ def split_sentences(text: str, language: str = ENGLISH) -> list[str]:
     >>> split_sentences("Dr. Smith came. She left!")
     ['Dr. Smith came.', 'She left!']
     """
-    sentences = sentencizer()(word_rules(language)(text)).sents
-    return [found for sentence in sentences if (found := sentence.text.strip())]
+    rules = word_rules(language)
+    sentences = sentencizer()(rules(without_long(text, rules))).sents
+    return [found for one in sentences if (found := text[one.start_char : one.end_char].strip())]
+
+
+def without_long(text: str, rules: Callable[[str], Iterable[Any]]) -> str:
+    """The text for spaCy's rules, whose time grows with the square of what stands between spaces: if that is very long, letters
+    take its place, so that it is one word. Languages without spaces have other rules, which are quick."""
+    if type(rules).__module__ != "spacy.tokenizer":
+        return text
+    return LONG.sub(lambda found: "x" * len(found[0]), text)
 
 
 def agreement(text: str, words: Sequence[str], language: str) -> int:
