@@ -17,8 +17,8 @@ from dtg.environment import keep_freed_memory
 if "keep" in sys.argv:
     assert keep_freed_memory()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range(20):
-    torch.zeros(10_000_000)  # 40 MB, about 10,000 pages
+for _ in range(100):
+    torch.zeros(10_000_000)  # 40 MB, about 10,000 pages; where they lie differs a few times before it settles
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 THREADS_SCRIPT = """

@@ -179,7 +179,7 @@ def test_interrupted_and_resumed(
 ) -> None:
     command = ("surprisal", sentences, "--model", model, "--out")
     run(*command, tmp_path / "whole.csv")
-    done = run(*command, tmp_path / "out.csv", code=130, sentences=40, kill=kill)
+    done = run(*command, tmp_path / "out.csv", code=128 + kill, sentences=40, kill=kill)
     assert "out.csv is not finished. The same command with --resume resumes it." in done.stderr
     (model / "model.safetensors").write_text("others")
     other = run(*command, tmp_path / "out.csv", "--resume", code=1)

@@ -27,7 +27,7 @@ def test_probabilities_are_those_of_the_step(at_barn: BeamState) -> None:
     assert [word.probability for word in found.words] == sorted((w.probability for w in found.words), reverse=True)
     for word in found.words:
         if len(word.pieces) == 1:  # how others are completed depends on the candidates that are looked at
-            assert math.exp(-at_barn.step(word.word).surprisal) == pytest.approx(word.probability, rel=1e-6)
+            assert math.exp(-at_barn.step(word.word).surprisal) == pytest.approx(word.probability, rel=1e-5)
     assert 0 < found.same_word < 1 and found.new_word + found.same_word <= 1.000001
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import dtg
-from dtg.errors import ConfigError, InputError
+from dtg.errors import CheckpointError, ConfigError, InputError
 from dtg.parser import BiaffineParser, ParserConfig, SpanParser
 from dtg.parser.phrase_data import PhraseCorpus, constituents, nodes_of
 from dtg.scoring.proposal import Proposal, draw
@@ -124,7 +124,7 @@ def test_a_saved_parser_is_recognised(tmp_path: Path) -> None:
     loaded = dtg.load_parser(tmp_path / "phrases")
     assert isinstance(loaded, SpanParser) and loaded.parse(("a", "b")) == parser.parse(("a", "b"))
     assert isinstance(dtg.load_parser(tmp_path / "dependencies"), BiaffineParser)
-    with pytest.raises(ConfigError, match="settings of a constituency parser; this one gives dependency trees"):
+    with pytest.raises(CheckpointError, match="settings of a constituency parser; this one gives dependency trees"):
         BiaffineParser.load(tmp_path / "phrases")
     with pytest.raises(ConfigError, match='has labels and the loss "crf"'):
         ParserConfig(kind="constituency", loss="arcs")

@@ -409,7 +409,7 @@ TREE = DependencyTree(SENTENCE, (0, 1, 2, 3, 4))
         (SENTENCE, {"proposal": [(0, 1, 2, 3, 4)]}, "a proposal is a list of trees, .* this is list"),
         (SENTENCE, {"proposal": [TREE], "how": "estimate"}, "no estimate can be made from these 1 trees: their log q is not"),
         (SENTENCE[:4], {"proposal": [TREE]}, r"tree 1 of the proposal is of 'the dog chased mice quickly' \(5 words\); one"),
-        (SENTENCE, {"proposal": Tempered(tiny("dtg")), "trees": 0}, "at least 1 tree must be drawn from the proposal, not 0"),
+        (SENTENCE, {"proposal": Tempered(tiny("dtg")), "trees": 0}, "trees is 0; a whole number of at least 1 is expected"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_asked(words: tuple[str, ...], options: dict[str, Any], message: str) -> None:

@@ -120,7 +120,7 @@ def test_trees_out_of_reach_come_last() -> None:
 def test_mistakes() -> None:
     with pytest.raises(InputError, match="txl-tokens is a model of words without trees"):
         tiny("txl-tokens").rerank(SENTENCE, every_tree(SENTENCE))
-    with pytest.raises(InputError, match="at least 1 tree must be drawn"):
+    with pytest.raises(InputError, match="trees is 0; a whole number of at least 1 is expected"):
         tiny("dtg").rerank(SENTENCE, small_parser(), trees=0)
     with pytest.raises(InputError, match="one of 'the dog chased mice quickly'"):
         tiny("dtg").rerank(SENTENCE, every_tree(SENTENCE[:2]))

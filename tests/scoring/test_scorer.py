@@ -16,7 +16,8 @@ from dtg.language_model import LanguageModel
 from dtg.scorer import Scorer
 from tests.scoring.test_marginal import SENTENCE, tiny
 
-DEFAULTS = {"beam": 300, "word_beam": None, "fast_track": 0, "max_actions": None, "constrained": None}
+DEFAULTS: dict[str, Any] = {"beam": None, "word_beam": None, "accuracy": None, "fast_track": 0, "max_actions": None}
+DEFAULTS |= {"constrained": None, "boundary": "next"}
 
 
 class Known:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from accelerate.state import AcceleratorState
 
 from dtg.model import DecoderModel, ModelConfig
 from dtg.training import RuntimeOptions
@@ -48,6 +49,14 @@ class Numbers:
 class SomeCorpus:
     hash, tokenizer = "trees", Numbers()
     splits: Mapping[str, Any] = {"train": SomeTrees(32, 1), "dev": SomeTrees(6, 2)}
+
+
+@pytest.fixture(autouse=True)
+def other_precision() -> Iterator[None]:
+    """Accelerate keeps the precision of the first run of a process; other tests have another."""
+    AcceleratorState._reset_state()
+    yield
+    AcceleratorState._reset_state()
 
 
 def run(out: Path, model: Mapping[str, Any], training: Mapping[str, Any], **more: Any) -> Outcome:
