@@ -85,7 +85,7 @@ def test_rules_of_other_languages() -> None:
 
 
 def test_what_is_very_long_is_one_word_and_quick() -> None:
-    """spaCy's rules would take minutes: their time grows with the square of the length."""
+    """The time of spaCy's rules grows with the square of the length: 1.8 s for 4,000 brackets."""
     pytest.importorskip("spacy")
     for long in ("[" * 20_000, "don't(" * 2_000, "a.b/" * 3_000):
         text = f"I don't know {long} do you?\nYes."
