@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dtg.cli.evaluation_progress import EvaluationProgress
+from dtg.cli.commands.evaluation.progress import EvaluationProgress
 from dtg.evaluation.storage import Processes
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from dtg.cli.evaluation_options import names_in
+from dtg.cli.commands.evaluation.options import names_in
 from dtg.cli.options import (
     AccuracyOption,
     BaseOption,

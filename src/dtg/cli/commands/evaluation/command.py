@@ -9,12 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from dtg.cli.commands.evaluation.garden_paths import evaluate_garden_paths
-from dtg.cli.commands.evaluation.pairs import evaluate_blimp, evaluate_pairs
-from dtg.cli.commands.evaluation.ppl import evaluate_ppl
-from dtg.cli.commands.evaluation.reading import evaluate_reading
-from dtg.cli.commands.evaluation.rerank import evaluate_rerank
-from dtg.cli.commands.evaluation.sg import evaluate_sg
-from dtg.cli.evaluation_options import (
+from dtg.cli.commands.evaluation.options import (
     AgainstOption,
     DeviceOption,
     LimitOption,
@@ -24,6 +19,11 @@ from dtg.cli.evaluation_options import (
     SeedOption,
     run_and_show,
 )
+from dtg.cli.commands.evaluation.pairs import evaluate_blimp, evaluate_pairs
+from dtg.cli.commands.evaluation.ppl import evaluate_ppl
+from dtg.cli.commands.evaluation.reading import evaluate_reading
+from dtg.cli.commands.evaluation.rerank import evaluate_rerank
+from dtg.cli.commands.evaluation.sg import evaluate_sg
 from dtg.cli.options import (
     FunctionsOption,
     JsonOption,

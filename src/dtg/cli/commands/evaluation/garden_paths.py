@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dtg.cli.evaluation_options import (
+from dtg.cli.commands.evaluation.options import (
     AgainstOption,
     DeviceOption,
     NameOption,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dtg.cli.evaluation_options import (
+from dtg.cli.commands.evaluation.options import (
     AgainstOption,
     ByOption,
     DeviceOption,

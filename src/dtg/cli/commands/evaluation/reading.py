@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dtg.cli.evaluation_options import (
+from dtg.cli.commands.evaluation.options import (
     AgainstOption,
     DeviceOption,
     NameOption,

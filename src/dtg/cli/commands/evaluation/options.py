@@ -64,7 +64,7 @@ def run_and_show(
     is_quiet: bool = False,
 ) -> Results | None:
     """Evaluate, print the summary (or JSON), and say where everything is; None in any process but the main one."""
-    from dtg.cli.evaluation_progress import EvaluationProgress
+    from dtg.cli.commands.evaluation.progress import EvaluationProgress
     from dtg.evaluation.run import run
 
     progress = EvaluationProgress(task.sentences_per_row)
