@@ -93,7 +93,7 @@ def reference(folder: Path, model: DecoderModel, sentences: Sequence[Words], min
             if words in known:
                 continue
             if time.monotonic() - begin > 60 * minutes:
-                raise SystemExit(f"{number} of {len(sentences)} sentences are in {path}; the same command goes on.")
+                raise SystemExit(f"{number} of {len(sentences)} sentences are in {path}; the same command resumes.")
             (found,) = search_all(search, [tokenizer.encode_all(words)], ends=False)
             known[words] = surprisals(found)
             file.write(json.dumps({"words": words, "surprisal": known[words]}) + "\n")

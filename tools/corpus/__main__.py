@@ -1,6 +1,6 @@
 """`python -m tools.corpus DATA --out FOLDER`: build the free corpus, one source after another.
 
-A source that is complete is not built again: after an interruption, the same command goes on with the next one.
+A source that is complete is not built again: after an interruption, the same command resumes with the next one.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class TestSets:
 
 
 def runs(words: Sequence[str], length: int) -> Iterator[str]:
-    """All runs of so many words."""
+    """All runs of this many words."""
     return (" ".join(words[start : start + length]) for start in range(len(words) - length + 1))
 
 

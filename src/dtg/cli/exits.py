@@ -75,7 +75,7 @@ def interruptible() -> Iterator[None]:
 
 
 class NoteStream(io.FileIO):
-    """The error stream, which nobody has to read: a command goes on where its notes cannot be written."""
+    """The error stream, which nobody has to read: a command continues where its notes cannot be written."""
 
     def write(self, data: object) -> int:
         with suppress(OSError):

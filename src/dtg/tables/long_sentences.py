@@ -48,7 +48,7 @@ class LengthLimit:
 
 
 def split(sentence: UnparsedSentence, max_words: int) -> Iterator[UnparsedSentence]:
-    """Parts of at most so many words, in order; their sent_id is that of the sentence, with the number of the part."""
+    """Parts of a limited number of words, in order; their sent_id is that of the sentence, with the number of the part."""
     first, number = 0, 0
     within = inside_tokens(sentence)
     while first < len(sentence.words):

@@ -59,7 +59,7 @@ def match_brackets(gold: PhraseTree, found: PhraseTree, counts: Sequence[bool]) 
 
 def brackets_of(tree: PhraseTree, counts: Sequence[bool]) -> Counter[Bracket]:
     """The brackets of a tree over the words that count, which are numbered from 1."""
-    before = [0, *accumulate(counts)]  # how many count among the first so many words
+    before = [0, *accumulate(counts)]  # how many count among the first n words
     nodes = tree.nodes[1:] if tree.nodes[0].label == TOP else tree.nodes
     return Counter(
         (SAME.get(node.label, node.label), before[node.first - 1] + 1, before[node.last])

@@ -17,10 +17,11 @@ from typing import Any, ClassVar, Protocol, Self
 
 from dtg.errors import InputError
 from dtg.evaluation.comparison import paired_difference
-from dtg.evaluation.contract import Content, Interval, Item, Metric, Row, Task
+from dtg.evaluation.contract import Content, Interval, Item, Metric, Row
 from dtg.evaluation.intervals import ratio_interval
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
-from dtg.evaluation.tasks.selection import choose, content_hash, reading_remarks
+from dtg.evaluation.tasks.gold import GoldTask
+from dtg.evaluation.tasks.selection import choose, content_hash
 from dtg.parser import Parser
 from dtg.parser.encoder.vocabulary import tags_of
 from dtg.tables.columns import Column
@@ -36,40 +37,21 @@ EXACT = {"exact": "heads", "exact_labelled": "labels"}
 LABELLED = ("las", "exact_labelled")
 
 
-class GoldTask(Task, Protocol):
-    """A task of trees that are compared with gold ones; models are compared by the heads that they get right."""
+class GoldDependencies(GoldTask, Protocol):
+    """A task of dependencies that are compared with gold ones; models are compared by the heads that they get right."""
 
-    report: TreebankReport
+    measured: ClassVar[tuple[str, str]] = ("uas", "UAS")
     right: ClassVar[str]  # the column with how many heads are right
 
-    def remarks(self) -> list[str]:
-        return reading_remarks(self.report)
-
     @classmethod
-    def compared(
-        cls, content: Content, ours: Sequence[Item], theirs: Sequence[Item], names: tuple[str, str]
-    ) -> Content:
-        if [one["sent_id"] for one in ours] != [one["sent_id"] for one in theirs]:
-            raise InputError("the results are of different sentences; both are expected to be of the same.")
+    def difference(cls, ours: Sequence[Item], theirs: Sequence[Item]) -> dict[str, Any]:
         gained = [one[cls.right] - other[cls.right] for one, other in zip(ours, theirs, strict=True)]
         value, low, high = paired_difference(gained, [one["words"] for one in ours])
-        difference = {"uas": {"value": 100 * value, "interval": [100 * low, 100 * high]}}
-        return {**content, "against": {"models": list(names), "difference": difference}}
-
-    @classmethod
-    def comparison(cls, names: tuple[str, str], content: Content) -> list[Block]:
-        one = content["against"]["difference"]["uas"]
-        low, high = one["interval"]
-        return [Lines([f"{names[0]} − {names[1]}: {one['value']:+.2f} [{low:+.2f}, {high:+.2f}] points of UAS."])]
-
-    @classmethod
-    def against(cls, content: Content) -> list[Block]:
-        """The comparison, if there is one."""
-        return cls.comparison(tuple(content["against"]["models"]), content) if content.get("against") else []
+        return {"value": 100 * value, "interval": [100 * low, 100 * high]}
 
 
 @dataclass(frozen=True)
-class Parsing(GoldTask):
+class Parsing(GoldDependencies):
     """Gold trees, and how many of a parser's trees are looked at. `Parsing.of` reads them."""
 
     name: ClassVar[str] = "parser"

@@ -12,12 +12,13 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from dtg.errors import InputError
-from dtg.evaluation.contract import Content, Interval, Item, Metric, Row, Task
+from dtg.evaluation.contract import Content, Interval, Item, Metric, Row
 from dtg.evaluation.intervals import ratio_interval
 from dtg.evaluation.rendering import Block, Heading, Lines, Table
 from dtg.evaluation.tasks.brackets import match_brackets, words_that_count
+from dtg.evaluation.tasks.gold import GoldTask
 from dtg.evaluation.tasks.parsing import BINS, GROUP, bin_name, percent
-from dtg.evaluation.tasks.selection import choose, content_hash, reading_remarks
+from dtg.evaluation.tasks.selection import choose, content_hash
 from dtg.parser.parser import Parser
 from dtg.tables.columns import Column
 from dtg.text.documents import sentence_id
@@ -31,39 +32,20 @@ IGNORED = (
 )
 
 
-class GoldPhrases(Task, Protocol):
+class GoldPhrases(GoldTask, Protocol):
     """A task of phrases that are compared with gold ones; models are compared by F1."""
 
-    report: TreebankReport
+    measured: ClassVar[tuple[str, str]] = ("f1", "F1")
     matched: ClassVar[str]  # the columns with how many brackets are right ...
     found: ClassVar[str]  # ... of how many
 
-    def remarks(self) -> list[str]:
-        return reading_remarks(self.report)
-
     @classmethod
-    def compared(
-        cls, content: Content, ours: Sequence[Item], theirs: Sequence[Item], names: tuple[str, str]
-    ) -> Content:
-        if [one["sent_id"] for one in ours] != [one["sent_id"] for one in theirs]:
-            raise InputError("the results are of different sentences; both are expected to be of the same.")
+    def difference(cls, ours: Sequence[Item], theirs: Sequence[Item]) -> dict[str, Any]:
         counts = [
             (np.array([2 * row[cls.matched] for row in rows]), np.array([row["gold"] + row[cls.found] for row in rows]))
             for rows in (ours, theirs)
         ]
-        difference = {"f1": difference_of_ratios(counts[0], counts[1])}
-        return {**content, "against": {"models": list(names), "difference": difference}}
-
-    @classmethod
-    def comparison(cls, names: tuple[str, str], content: Content) -> list[Block]:
-        one = content["against"]["difference"]["f1"]
-        low, high = one["interval"]
-        return [Lines([f"{names[0]} − {names[1]}: {one['value']:+.2f} [{low:+.2f}, {high:+.2f}] points of F1."])]
-
-    @classmethod
-    def against(cls, content: Content) -> list[Block]:
-        """The comparison, if there is one."""
-        return cls.comparison(tuple(content["against"]["models"]), content) if content.get("against") else []
+        return difference_of_ratios(counts[0], counts[1])
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from dtg.errors import InputError
 from dtg.evaluation.contract import Content, Interval, Metric, Row
 from dtg.evaluation.intervals import ratio_interval
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
-from dtg.evaluation.tasks.parsing import GoldTask, attachments, is_punctuation, ticket
+from dtg.evaluation.tasks.parsing import GoldDependencies, attachments, is_punctuation, ticket
 from dtg.evaluation.tasks.perplexity import finite
 from dtg.evaluation.tasks.selection import choose, content_hash, details
 from dtg.language_model import LanguageModel
@@ -49,7 +49,7 @@ SEEDS = "The interval leaves out the variance between seeds."
 
 
 @dataclass(frozen=True)
-class RerankedTrees(GoldTask):
+class RerankedTrees(GoldDependencies):
     """Gold trees, and who proposes trees of their words. `RerankedTrees.of` reads them."""
 
     name: ClassVar[str] = "rerank"
