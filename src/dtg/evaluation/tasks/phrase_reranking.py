@@ -28,7 +28,7 @@ from dtg.evaluation.tasks.phrase_parsing import (
     identity,
     read_gold,
 )
-from dtg.evaluation.tasks.reranking import SEEDS, TITLES, WHOSE, own_tree
+from dtg.evaluation.tasks.reranking import SEEDS, TITLES, WHOSE, RerankingTask, own_tree
 from dtg.evaluation.tasks.selection import content_hash, details
 from dtg.language_model import LanguageModel
 from dtg.named_proposal import NamedProposal
@@ -50,7 +50,7 @@ BINARISED = (
 
 
 @dataclass(frozen=True)
-class RerankedPhrases(GoldPhrases):
+class RerankedPhrases(RerankingTask, GoldPhrases):
     """Gold trees, and who proposes trees of their words. `RerankedPhrases.of` reads them."""
 
     name: ClassVar[str] = "rerank-phrases"
@@ -121,10 +121,6 @@ class RerankedPhrases(GoldPhrases):
         named = proposal if isinstance(proposal, NamedProposal) else NamedProposal.of(proposal, device)
         return cls(source, gold, named, trees, weight, limit, sample, seed, report=report)
 
-    @property
-    def data(self) -> str:
-        return str(self.source)
-
     @cached_property
     def data_sha256(self) -> str:
         return content_hash(
@@ -139,25 +135,6 @@ class RerankedPhrases(GoldPhrases):
                 f"{self.data} holds phrases, and {model.name} is a model of dependencies; name a CoNLL-U file."
             )
         return replace(self, constrained=model.config.constrained, kind=kind)
-
-    def items(self) -> list[list[ConstituencyTree]]:
-        return [[tree] for tree in self.gold]  # each by itself: a model is given the trees of one at a time
-
-    def settings(self) -> dict[str, Any]:
-        return {
-            **({"limit": self.limit} if self.limit else {"sample": self.sample} if self.sample else {}),
-            "seed": self.seed,
-            "trees": self.trees,
-            "proposal": self.proposal.sha256,
-            "weight": self.weight,
-            "constrained": self.constrained,
-        }
-
-    def given(self) -> dict[str, Any]:
-        return {"proposal": self.proposal.name}
-
-    def remarks(self) -> list[str]:
-        return super().remarks() + self.proposal.changes()
 
     def measure(self, model: LanguageModel, items: Sequence[ConstituencyTree]) -> list[Row]:
         rows = []

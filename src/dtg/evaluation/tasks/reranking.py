@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from dtg.errors import InputError
 from dtg.evaluation.contract import Content, Interval, Metric, Row
 from dtg.evaluation.intervals import ratio_interval
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
+from dtg.evaluation.tasks.gold import GoldTask
 from dtg.evaluation.tasks.parsing import GoldDependencies, attachments, is_punctuation, ticket
 from dtg.evaluation.tasks.perplexity import finite
 from dtg.evaluation.tasks.selection import choose, content_hash, details
@@ -48,8 +49,45 @@ EXPLAINED = (
 SEEDS = "The interval leaves out the variance between seeds."
 
 
+class RerankingTask(GoldTask, Protocol):
+    """What tasks of reranking share: where the trees come from, and what decides their numbers."""
+
+    source: Path
+    gold: tuple[Any, ...]
+    proposal: NamedProposal
+    trees: int
+    weight: float
+    limit: int | None
+    sample: int | None
+    seed: int
+    constrained: bool
+
+    @property
+    def data(self) -> str:
+        return str(self.source)
+
+    def items(self) -> list[list[Any]]:
+        return [[tree] for tree in self.gold]  # each by itself: a model is given the trees of one at a time
+
+    def settings(self) -> dict[str, Any]:
+        return {
+            **({"limit": self.limit} if self.limit else {"sample": self.sample} if self.sample else {}),
+            "seed": self.seed,
+            "trees": self.trees,
+            "proposal": self.proposal.sha256,
+            "weight": self.weight,
+            "constrained": self.constrained,
+        }
+
+    def given(self) -> dict[str, Any]:
+        return {"proposal": self.proposal.name}
+
+    def remarks(self) -> list[str]:
+        return super().remarks() + self.proposal.changes()
+
+
 @dataclass(frozen=True)
-class RerankedTrees(GoldDependencies):
+class RerankedTrees(RerankingTask, GoldDependencies):
     """Gold trees, and who proposes trees of their words. `RerankedTrees.of` reads them."""
 
     name: ClassVar[str] = "rerank"
@@ -127,10 +165,6 @@ class RerankedTrees(GoldDependencies):
         named = proposal if isinstance(proposal, NamedProposal) else NamedProposal.of(proposal, device, project)
         return cls(source, tuple(gold), named, trees, weight, limit, sample, seed, project=project, report=report)
 
-    @property
-    def data(self) -> str:
-        return str(self.source)
-
     @cached_property
     def data_sha256(self) -> str:
         """Of the sentences, their right heads, and which words are punctuation."""
@@ -150,25 +184,8 @@ class RerankedTrees(GoldDependencies):
             )
         return replace(self, constrained=model.config.constrained)
 
-    def items(self) -> list[list[DependencyTree]]:
-        return [[tree] for tree in self.gold]  # each by itself: a model is given the trees of one at a time
-
     def settings(self) -> dict[str, Any]:
-        return {
-            **({"limit": self.limit} if self.limit else {"sample": self.sample} if self.sample else {}),
-            "seed": self.seed,
-            "trees": self.trees,
-            "proposal": self.proposal.sha256,
-            "weight": self.weight,
-            "constrained": self.constrained,
-            **({} if self.project is None else {"project": self.project}),
-        }
-
-    def given(self) -> dict[str, Any]:
-        return {"proposal": self.proposal.name}
-
-    def remarks(self) -> list[str]:
-        return super().remarks() + self.proposal.changes()
+        return {**super().settings(), **({} if self.project is None else {"project": self.project})}
 
     def measure(self, model: LanguageModel, items: Sequence[DependencyTree]) -> list[Row]:
         rows = []
