@@ -12,7 +12,8 @@ import pytest
 from dtg.errors import InputError, UnknownNameError
 from dtg.evaluation import Interval, Metric, Results, Task, evaluate
 from dtg.evaluation.rendering import Block, Lines
-from dtg.evaluation.storage import Processes, Progress
+from dtg.evaluation.storage import Progress
+from dtg.io.processes import Processes
 from dtg.language_model import LanguageModel, name_of
 from dtg.tables.columns import Column
 from tests.cli.test_evaluate_parser import GOLD

@@ -21,6 +21,7 @@ from dtg.cli.trees import ON_TERMINAL, check_draw, draw_files
 from dtg.errors import InputError
 from dtg.io.atomic import check_is_not_input, replacing
 from dtg.io.messages import pluralize
+from dtg.io.processes import launched
 
 if TYPE_CHECKING:
     from dtg.search.generation import GeneratedSentence
@@ -60,6 +61,8 @@ def generate(
 
     --beam is for the prompt, whose parse is drawn too.
     """
+    if not launched().is_main:
+        return  # one stream of random numbers is not shared: the first process draws all
     check_draw(draw or [], out)
     if len(draw or []) > (ON_TERMINAL in (draw or [])) and count > 1:
         raise InputError("--draw FILE is for one sentence; --draw alone draws all of them on the terminal.")
