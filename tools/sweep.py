@@ -64,6 +64,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "query-key-norm": {"model.query_key_norm": True},
     "zero": {"model.zero_outputs": True},
     "trapezoid": {"training.decay": "trapezoid"},
+    "corpus-embeddings": {"training.embeddings": "corpus"},
     "swiglu": {"model.activation": "swiglu", "model.feedforward": 680},  # as many weights as 1,024 without gates
     "hybrid-2-2": HYBRID,
     "hybrid-3-1": {**HYBRID, "model.view_heads": [3, 1]},
