@@ -46,7 +46,8 @@ prepare() {
     corpus)
       [ -d "$WORK"/corpus ] || dtg prepare --train "${TRAINING[@]}" --dev "$DEV" --roots first --vocabulary 8192 --out "$WORK"/corpus
       [ -f "$WORK"/heldout.conllu ] || { cat "$DTG_DATA"/ud/en_ewt-ud-{dev,test}.conllu "$DTG_DATA"/ud/en_gum-ud-{dev,test}.conllu
-        gunzip -c "$DTG_DATA"/amalgum/amalgum-{dev,test}.conllu.gz; } > "$WORK"/heldout.conllu ;;
+        gunzip -c "$DTG_DATA"/amalgum/amalgum-{dev,test}.conllu.gz; } > "$WORK"/heldout.partial
+      [ ! -f "$WORK"/heldout.partial ] || mv "$WORK"/heldout.partial "$WORK"/heldout.conllu ;;
     projected)
       prepare
       [ -d "$WORK"/corpus-projected ] || dtg prepare --train "${TRAINING[@]}" --dev "$DEV" --roots first --project head \
