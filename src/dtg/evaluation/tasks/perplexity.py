@@ -143,7 +143,9 @@ class Perplexity(Task):
         pool: tuple[MeasuredSentence, ...] = ()
         if isinstance(source, Path) and (trees_in == "brackets" or is_bracket_file(source)):
             report = TreebankReport()
-            every: Iterable[MeasuredSentence] = from_brackets(BracketReading(skip_invalid=skip_invalid).read([source], report))
+            every: Iterable[MeasuredSentence] = from_brackets(
+                BracketReading(skip_invalid=skip_invalid).read([source], report)
+            )
         elif isinstance(source, Path) and (trees_in == "conllu" or is_conllu_file(source)):
             report = TreebankReport()
             every = from_treebank(read_conllu(source, roots=roots, skip_invalid=skip_invalid, report=report), project)
