@@ -136,7 +136,7 @@ class TransitionSystem(ABC):
 
     def after_generating(self, features: Tensor, starts_word: Tensor) -> Tensor:
         """The features of states after a GEN that adds no row; only systems with an action `within_word` have such."""
-        raise NotImplementedError
+        raise AssertionError(f"every GEN of {self.name} adds a row")
 
     def by_words(self, ids: Sequence[int], subwords: int) -> Sequence[int]:
         """The actions after a word of this many subwords, as if it were one token."""

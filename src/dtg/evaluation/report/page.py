@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dtg.evaluation.contract import Interval, Metric
+from dtg.evaluation.effects import Point
 from dtg.evaluation.figures import Bar
 from dtg.evaluation.rendering import BarChart, perplexity_text
 from dtg.io.pictures import STYLES
@@ -191,7 +192,7 @@ def bar_figures(
             for model in some
         }
         chart = BarChart(list(groups.values()), bars, chance)
-        description = f"{title} Bars with intervals, in percent. {described(chart)}"
+        description = f"{title} Bars with intervals, in percent. {described(chart.groups, chart.bars)}"
         found.append(Figure(file, f"{title}{suffix}", description, chart.draw, tuple(of)))
     return found
 
@@ -208,11 +209,11 @@ def parts_of(name: str, models: Sequence[str]) -> Iterator[tuple[str, str, Seque
         yield name if part == 1 else f"{name}-{part}", suffix, models[start : start + len(STYLES)]
 
 
-def described(chart: BarChart) -> str:
-    """The same in words."""
+def described(groups: Sequence[str], models: Mapping[str, Sequence[Point | None]], form: str = ".1f") -> str:
+    """What a picture shows of each group, in words."""
     lines = []
-    for place, group in enumerate(chart.groups):
-        values = ((name, bars[place]) for name, bars in chart.bars.items())
-        shown = ", ".join(f"{name} {bar.value:.1f}" for name, bar in values if bar is not None)
+    for place, group in enumerate(groups):
+        values = ((name, points[place]) for name, points in models.items())
+        shown = ", ".join(f"{name} {point.value:{form}}" for name, point in values if point is not None)
         lines.append(f"{group}: {shown or 'nothing'}.")
     return " ".join(lines)

@@ -151,7 +151,7 @@ class PhraseParsing(GoldPhrases):
             for group, one in groups.items():
                 for name in SCORES:
                     if one.get(name) is not None:
-                        low, high = content["intervals"].get(group, {}).get(name, (nan, nan))
+                        low, high = content.get("intervals", {}).get(group, {}).get(name, (nan, nan))
                         n = one["sentences"] if name == "exact" else one["brackets"]
                         found.append(Metric(group, name, Interval(one[name], low, high), n, level=level))
         return found
