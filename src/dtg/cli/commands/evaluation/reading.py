@@ -60,6 +60,12 @@ def evaluate_reading(
     sentence: Annotated[str | None, column_option("the sentence; several with commas between them")] = None,
     position: Annotated[str | None, column_option("the number of the word in its sentence")] = None,
     participant: Annotated[str | None, column_option("who read it, if there is a row for each reader")] = None,
+    sentences: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table of the sentences, if DATA has no words; both have item, condition, ...", metavar="FILE"
+        ),
+    ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Fit times in ms instead of their logarithms.")] = False,
     without_ends: Annotated[
         bool, typer.Option("--without-ends", help="Leave out the last word of every sentence.")
@@ -96,16 +102,21 @@ def evaluate_reading(
     from dtg.evaluation.tasks.reading.task import ReadingTask
 
     named = {"word": word, "time": time, "story": story, "sentence": sentence, "position": position}
-    options: dict[str, Any] = {**named, "participant": participant, "raw": raw, "without_ends": without_ends}
+    options: dict[str, Any] = {
+        **named,
+        "participant": participant,
+        "sentences": sentences,
+        "raw": raw,
+        "without_ends": without_ends,
+    }
     options |= {"shortest": shortest, "longest": longest, "frequencies": frequencies}
     options |= {"accuracy": accuracy, "beam": beam}
     options |= {"word_beam": word_beam, "boundary": boundary, "columns": names_in(columns) or ()}
     try:
         task = ReadingTask.of(source, **options)
     except ColumnError as error:
-        raise InputError(
-            f"{error}\nFor example: --{error.role} COLUMN. dtg evaluate reading --help has all of them."
-        ) from None
+        how = f"--{error.role} COLUMN" + (" or --sentences FILE" if error.role == "word" else "")
+        raise InputError(f"{error}\nFor example: {how}. dtg evaluate reading --help has all of them.") from None
     imported = [one for path in surprisals or [] for one in task.import_all(path, base)]
     missing = frozenset(place for one in imported for place in without_values(one.columns["surprisal"]))
     sources: list[Path | ImportedSurprisals | None] = [*(model or []), *imported]
