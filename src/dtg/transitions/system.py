@@ -97,8 +97,8 @@ class TransitionSystem(ABC):
         self.check(tree)
         return (*self.steps(tree), END)
 
-    def reaches(self, tree: Any) -> bool:
-        """Whether the system's limits leave the tree a derivation."""
+    def reaches(self, tree: Any, subwords: Sequence[int] | None = None) -> bool:
+        """Whether the system's limits leave the tree a derivation; `subwords` says how many each word has, one if not given."""
         return True
 
     def tree(self, actions: Iterable[Action]) -> Tree:

@@ -79,6 +79,7 @@ def train_model(run: RunOptions, out: Path, tables: Tables, data: Path, *, verif
     """Hand over to the library. Imported here, so that `--help` and mistakes in the configuration are quick."""
     from dtg.cli.training_progress import ProgressReporter
     from dtg.model import DecoderModel, ModelConfig
+    from dtg.model.statistics import start_from_statistics
     from dtg.text import Corpus
     from dtg.training import TrainingConfig
 
@@ -93,6 +94,8 @@ def train_model(run: RunOptions, out: Path, tables: Tables, data: Path, *, verif
     model_config = ModelConfig.for_corpus(tables["model"], corpus)
     run.set_threads()
     model = DecoderModel.create(model_config, corpus.tokenizer, seed=config.seed)
+    if config.embeddings == "corpus" and not run.resume:
+        start_from_statistics(model, corpus.splits["train"], config.seed)
     return run.train(out, model, corpus, config, model_config.to_dict(), ProgressReporter(), check)
 
 

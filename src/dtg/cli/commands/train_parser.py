@@ -11,7 +11,7 @@ from dtg.cli.groups import Without, takes_groups
 from dtg.cli.options import LanguageOption
 from dtg.cli.reading import ReadingOptions
 from dtg.cli.training import RunOptions, Tables, language_of, read_config
-from dtg.errors import InputError
+from dtg.errors import ConfigError, InputError
 from dtg.trees import TreebankReport, TreeReading
 from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY
 
@@ -119,7 +119,8 @@ def check_tables(tables: Tables) -> None:
     from dtg.training import TrainingConfig
 
     config = ParserConfig.from_dict(tables["model"])
-    TrainingConfig.from_dict(tables["training"])
+    if TrainingConfig.from_dict(tables["training"]).embeddings != "random":
+        raise ConfigError('[training] embeddings = "corpus" is for language models; leave it out for a parser.')
     if config.is_pretrained:
         Subwords.of(config.encoder)
 

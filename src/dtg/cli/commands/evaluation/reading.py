@@ -34,6 +34,12 @@ class TimesGroup:
     sentence: Annotated[str | None, column_option("the sentence; several with commas between them")] = None
     position: Annotated[str | None, column_option("the number of the word in its sentence")] = None
     participant: Annotated[str | None, column_option("who read it, if there is a row for each reader")] = None
+    sentences: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table of the sentences, if DATA has no words; both have item, condition, ...", metavar="FILE"
+        ),
+    ] = None
     raw: Annotated[bool, typer.Option("--raw", help="Fit times in ms instead of their logarithms.")] = False
     without_ends: Annotated[bool, typer.Option("--without-ends", help="Leave out the last word of every sentence.")] = (
         False
@@ -90,9 +96,8 @@ def evaluate_reading(
     try:
         task = ReadingTask.of(source, **options)
     except ColumnError as error:
-        raise InputError(
-            f"{error}\nFor example: --{error.role} COLUMN. dtg evaluate reading --help has all of them."
-        ) from None
+        how = f"--{error.role} COLUMN" + (" or --sentences FILE" if error.role == "word" else "")
+        raise InputError(f"{error}\nFor example: {how}. dtg evaluate reading --help has all of them.") from None
     imported = [one for path in surprisals or [] for one in task.import_all(path, base)]
     missing = frozenset(place for one in imported for place in without_values(one.columns["surprisal"]))
     sources: list[Path | ImportedSurprisals | None] = [*(model or []), *imported]
