@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from dtg.evaluation.contract import Metric
-from dtg.evaluation.effects import EffectPlot
+from dtg.evaluation.figures import EffectPlot
 from dtg.evaluation.report.gathering import Found, ReportedModel
 from dtg.evaluation.report.page import (
     Cell,

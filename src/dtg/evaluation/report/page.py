@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dtg.evaluation.contract import Interval, Metric
-from dtg.evaluation.effects import Point
-from dtg.evaluation.figures import Bar
 from dtg.evaluation.rendering import BarChart, perplexity_text
 from dtg.io.pictures import STYLES
 
@@ -184,21 +182,19 @@ def bar_figures(
     chance: float | None,
 ) -> list[Figure]:
     """A bar for each model in each of the `groups`, which have titles; letters are for the notes on models."""
-    found = []
+    figures = []
     for file, suffix, some in parts_of(name, list(models)):
         of = letters(note for model in some for note in notes[model])
         bars = {
-            f"{model}{marks(notes[model], of)}": [bar_of(models[model].get(group)) for group in groups]
+            f"{model}{marks(notes[model], of)}": [
+                found.value if (found := models[model].get(group)) else None for group in groups
+            ]
             for model in some
         }
         chart = BarChart(list(groups.values()), bars, chance)
         description = f"{title} Bars with intervals, in percent. {described(chart.groups, chart.bars)}"
-        found.append(Figure(file, f"{title}{suffix}", description, chart.draw, tuple(of)))
-    return found
-
-
-def bar_of(metric: Metric | None) -> Bar | None:
-    return None if metric is None else Bar(metric.value.value, metric.value.low, metric.value.high)
+        figures.append(Figure(file, f"{title}{suffix}", description, chart.draw, tuple(of)))
+    return figures
 
 
 def parts_of(name: str, models: Sequence[str]) -> Iterator[tuple[str, str, Sequence[str]]]:
@@ -209,7 +205,7 @@ def parts_of(name: str, models: Sequence[str]) -> Iterator[tuple[str, str, Seque
         yield name if part == 1 else f"{name}-{part}", suffix, models[start : start + len(STYLES)]
 
 
-def described(groups: Sequence[str], models: Mapping[str, Sequence[Point | None]], form: str = ".1f") -> str:
+def described(groups: Sequence[str], models: Mapping[str, Sequence[Interval | None]], form: str = ".1f") -> str:
     """What a picture shows of each group, in words."""
     lines = []
     for place, group in enumerate(groups):

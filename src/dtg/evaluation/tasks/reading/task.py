@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 import dtg
 from dtg.errors import InputError
 from dtg.evaluation.contract import Content, Item, Metric, Ready, Row, Tables, Task
-from dtg.evaluation.effects import EffectPlot
+from dtg.evaluation.figures import EffectPlot
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.rendering import Block, pluralize
 from dtg.evaluation.tasks.reading import pages
