@@ -7,6 +7,7 @@ Trees of different sentences share what they have in common too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from math import inf, isnan
 
 import torch
@@ -51,7 +52,8 @@ def score_reachable(model: DecoderModel, trees: Sequence[Tree], constrained: boo
     for tree in trees:
         if kind is not None and not isinstance(tree, kind.type):
             model.family.system.check(tree)  # says which kind is expected
-    reached = [place for place, tree in enumerate(trees) if model.family.system.reaches(tree)]
+    encode, reaches = cache(model.require_tokenizer().encode_sentence), model.family.system.reaches
+    reached = [place for place, tree in enumerate(trees) if reaches(tree, [len(word) for word in encode(tree.words)])]
     scores = [-inf] * len(trees)
     found = score_trees(model, [trees[place] for place in reached], constrained)
     for place, score in zip(reached, found, strict=True):
