@@ -16,7 +16,7 @@ from torch import Tensor
 from dtg import pretrained
 from dtg.analysis import Analysis, analyse
 from dtg.errors import InputError
-from dtg.explore.saved import BEAM, SavedPage, make_page
+from dtg.explore.saved import SavedPage, make_page
 from dtg.families import ArcRepresentation, Family
 from dtg.model.config import HeadName, ModelConfig
 from dtg.model.model import DecoderModel
@@ -520,12 +520,12 @@ class LanguageModel:
         )
         return analyse(self.decoder_model, sentence, options, constrained)
 
-    def explore(self, *sentences: GivenSentence, beam: int = BEAM, word_beam: int | None = None) -> SavedPage:
+    def explore(self, *sentences: GivenSentence, beam: int | None = None, word_beam: int | None = None) -> SavedPage:
         """A page on which one steps through sentences and watches the search; a notebook shows it.
 
         Args:
             sentences: texts, which are split into words, or sequences of words.
-            beam: of the search; `word_beam` likewise.
+            beam: of the search, which adapts without it; `word_beam` likewise.
 
         Returns:
             A page that needs no server: `page.save("page.html")` writes it.

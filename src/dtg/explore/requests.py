@@ -41,7 +41,7 @@ class SearchRequest(Request):
     """And with which search."""
 
     model: str
-    beam: PositiveInt
+    beam: PositiveInt | None = None
     word_beam: PositiveInt | None = None
 
     def __post_init__(self) -> None:
@@ -88,7 +88,7 @@ class SaveRequest(Request):
 
     texts: tuple[str, ...]
     models: tuple[str, ...]
-    beam: PositiveInt
+    beam: PositiveInt | None = None
     word_beam: PositiveInt | None = None
 
     def __post_init__(self) -> None:

@@ -18,7 +18,6 @@ from dtg.io.atomic import replacing
 from dtg.model.model import DecoderModel
 from dtg.text.sentence import GivenSentence, as_sentence
 
-BEAM = 50  # of pages where none is given: a step takes about as long as a key press
 DETAILED = 3  # hypotheses of each word whose next words and attention are saved
 MOST_BYTES = (
     1_000_000  # for a sentence of 15 words or fewer; attention to fewer hypotheses is saved where there is not room
@@ -55,7 +54,7 @@ class SavedPage:
 def make_page(
     models: Mapping[str, DecoderModel],
     sentences: Sequence[tuple[str, GivenSentence]],
-    beam: int = BEAM,
+    beam: int | None = None,
     word_beam: int | None = None,
     time_limit: float = math.inf,
 ) -> SavedPage:
@@ -64,7 +63,7 @@ def make_page(
     Args:
         models: by name.
         sentences: the name of a model and what it reads, for each.
-        beam: of the search.
+        beam: of the search; None for one that adapts, by the default accuracy.
         word_beam: of the search.
         time_limit: in seconds; an error is raised after that.
     """

@@ -33,7 +33,7 @@ from dtg.explore.assets import INDEX, TYPES, asset, asset_names
 from dtg.explore.examples import EXAMPLES
 from dtg.explore.records import HYPOTHESES, Record, model_record
 from dtg.explore.requests import MOST_BYTES, MOST_WORDS, WIDEST_BEAM, SaveRequest, SentenceRequest, StateRequest
-from dtg.explore.saved import BEAM, make_page
+from dtg.explore.saved import make_page
 from dtg.explore.states import SearchSettings, StateStore, TabClosedError, check_words
 from dtg.explore.worker import Priority, QueueFullError, Worker
 from dtg.model.model import DecoderModel
@@ -165,7 +165,7 @@ class Explorer:
         with suppress(DtgError):
             for name, model in self.models.items():
                 words = await self.worker.run(Priority.WORD, words_of, "Hello.", model.config.language)
-                search = SearchSettings(name, BEAM)
+                search = SearchSettings(name)
                 await self.worker.run(Priority.WORD, self.store.word, "warm-up", search, words)
             await self.worker.run(Priority.WORD, self.store.close, "warm-up")
 
@@ -197,7 +197,7 @@ class Explorer:
             {
                 "models": [model_record(name, model) for name, model in self.models.items()],
                 "limits": {"words": MOST_WORDS, "beam": WIDEST_BEAM, "hypotheses": HYPOTHESES},
-                "beam": BEAM,
+                "beam": None,  # it adapts, unless somebody asks for a width
                 "examples": [example.as_dict() for example in EXAMPLES],
             }
         )

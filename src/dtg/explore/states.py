@@ -34,7 +34,7 @@ class SearchSettings:
     """Which model reads, and how widely."""
 
     model: str
-    beam: int
+    beam: int | None = None  # None, and no word beam: it adapts, by the default accuracy
     word_beam: int | None = None
 
 
@@ -157,7 +157,7 @@ class StateStore:
         if search not in self._searches:
             if search.model not in self.models:
                 raise UnknownNameError("model", search.model, self.models)
-            options = BeamOptions(beam=search.beam, word_beam=search.word_beam)
+            options = BeamOptions.of(beam=search.beam, word_beam=search.word_beam)
             self._searches[search] = BeamSearch(self.models[search.model], options)
         return self._searches[search]
 

@@ -14,6 +14,7 @@ from dtg.families.rows import LaneRows
 from dtg.model.attachment import Tape
 from dtg.model.attention import Keys
 from dtg.model.cached_keys import CachedKeys, VisibleRows
+from dtg.model.frozen import FrozenDecoder
 from dtg.model.heads import Allowed, FactoredHead, SplitVocabulary
 from dtg.model.model import DecoderModel, make_family
 from dtg.model.precision import finest
@@ -49,6 +50,7 @@ class Evaluator:
         if isinstance(model.head, FactoredHead) and self.constrained:
             with torch.inference_mode():
                 self.vocabulary = model.head.split_vocabulary(model.decoder.embedding.weight, model.starts_word)
+        self._decoder = FrozenDecoder(model.decoder)
         self.watch: Watch | None = None  # sees what the rows that are computed attend to
 
     def begin(self) -> tuple[Lanes, KVCache, Tensor]:
@@ -192,7 +194,10 @@ class Evaluator:
             lambda layer, keys_values: cache.put(layer, first, keys_values),
             skip=composed,
         )
-        hidden: Tensor = self.model.decoder(operation, piece, keys if self.watch is None else self.watch(keys, views))
+        if self.watch is None:
+            hidden = self._decoder(operation, piece, keys, lambda layer: cache.room(layer, first))
+        else:
+            hidden = self.model.decoder(operation, piece, self.watch(keys, views))
         if self.model.attachment is not None and cache.attachment is not None:
             cache.attachment[first : first + count] = self.model.attachment.keys(hidden)
         return hidden

@@ -42,10 +42,15 @@ class KVCache:
                 self.attachment = kept
         return first
 
+    def room(self, layer: int, first: int) -> tuple[Tensor, Tensor]:
+        """Where the rows of a layer from `first` on go, and all of that layer's rows."""
+        rows = self.table[layer, : self.used]
+        return rows[first:], rows
+
     def put(self, layer: int, first: int, keys_values: Tensor) -> Tensor:
         """Fill rows of a layer, and give all of that layer's rows."""
-        rows = self.table[layer, : self.used]
-        rows[first : first + len(keys_values)] = keys_values
+        new, rows = self.room(layer, first)
+        new[:] = keys_values
         return rows
 
     def compact(self, rows: Tensor, room: int) -> KVCache:

@@ -26,7 +26,10 @@ def explore(
             metavar="DIR|NAME",
         ),
     ] = None,
-    beam: Annotated[int, typer.Option(min=1, max=500, help="Partial trees looked at before each word.")] = 50,
+    beam: Annotated[
+        int | None,
+        typer.Option(min=1, max=500, help="Partial trees looked at before each word. [default: as many as it needs]"),
+    ] = None,
     word_beam: WordBeamOption = None,
     save: Annotated[
         Path | None, typer.Option(help="Write one HTML file that needs no server, and stop.", metavar="FILE")
@@ -72,7 +75,7 @@ def explore(
 def serve_page(
     models: dict[str, DecoderModel],
     sentences: list[str],
-    beam: int,
+    beam: int | None,
     word_beam: int | None,
     *,
     port: int,
@@ -83,8 +86,11 @@ def serve_page(
     import webbrowser
 
     from dtg.explore.serving import listen, serve
+    from dtg.search.options import FIXED_BEAM
 
-    settings = {"beam": str(beam)} if sentences or beam != 50 else {}
+    if beam is None and word_beam is not None:
+        beam = FIXED_BEAM
+    settings = {} if beam is None else {"beam": str(beam)}
     settings |= {} if word_beam is None else {"kept": str(word_beam)}
     settings |= dict(zip(("s", "s2"), sentences, strict=False))
     place = listen(host, port)

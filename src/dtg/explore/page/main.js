@@ -10,8 +10,8 @@ import { download, pictureButtons } from "./pictures.js";
 import { SavedSource, ServerSource } from "./source.js";
 import { speakTree } from "./trees.js";
 
-const BEAMS = [5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 500];
-const KEPT_BEAMS = [null, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500]; // null: a third of the beam
+const BEAMS = [null, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 500];
+const KEPT_BEAMS = [null, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500]; // null: a third of the beam, or what a beam that adapts keeps
 const TYPING_PAUSE = 350; // milliseconds: then the last word is taken to be complete
 const SLIDING_PAUSE = 120;
 const PANES = ["1", "2"];
@@ -21,7 +21,7 @@ const app = {
   source: null,
   about: null,
   panes: [], // {text, model, words, records, lineages, current, abort, isDone}
-  beam: 50,
+  beam: null, // it adapts
   wordBeam: null,
   at: 0, // the column that is looked at
   follows: true, // ... is the latest one
@@ -36,7 +36,9 @@ const app = {
   problem: "",
 
   search(pane) {
-    return { model: pane.model.name, beam: app.beam, ...(app.wordBeam === null ? {} : { word_beam: app.wordBeam }) };
+    if (app.beam === null) return { model: pane.model.name };
+    const width = { beam: app.beam, ...(app.wordBeam === null ? {} : { word_beam: app.wordBeam }) };
+    return { model: pane.model.name, ...width };
   },
   stepTo(place) {
     if (!app.columns.length) return;
@@ -284,13 +286,14 @@ function drawControls() {
   );
   if (app.source.isSaved) {
     const kept = app.about.word_beam ?? "a third";
-    replaceContent(byId("controls"), compare, node("span", { class: "note" }, `Computed with ${models.map((model) => model.name).join(", ")}, beam ${app.beam}, of which ${kept} are kept after each word.`));
+    const width = app.beam === null ? "a beam that adapts" : `beam ${app.beam}, of which ${kept} are kept after each word`;
+    replaceContent(byId("controls"), compare, node("span", { class: "note" }, `Computed with ${models.map((model) => model.name).join(", ")}, ${width}.`));
     return;
   }
   replaceContent(
     byId("controls"),
-    slider("beam", "Beam", BEAMS, app.beam, (value) => String(value), "candidates before each word", (value) => { app.beam = value; }),
-    slider("word-beam", "Kept", KEPT_BEAMS, app.wordBeam, (value) => (value === null ? `${Math.max(1, Math.floor(app.beam / 3))} (a third)` : String(value)), "hypotheses after each word", (value) => { app.wordBeam = value; }),
+    slider("beam", "Beam", BEAMS, app.beam, (value) => (value === null ? "adapts" : String(value)), "candidates before each word", (value) => { app.beam = value; }),
+    slider("word-beam", "Kept", KEPT_BEAMS, app.wordBeam, (value) => (app.beam === null ? "adapts" : value !== null ? String(value) : `${Math.max(1, Math.floor(app.beam / 3))} (a third)`), "hypotheses after each word", (value) => { app.wordBeam = value; }),
     compare,
     node("button", { type: "button", id: "save", onclick: savePage }, "Save page"),
   );
@@ -375,8 +378,8 @@ async function savePage() {
   button.disabled = true;
   button.textContent = "Saving …";
   try {
-    const { beam, word_beam } = app.search(app.panes[0]);
-    const asked = { texts: app.panes.map((pane) => pane.text), models: app.panes.map((pane) => pane.model.name), beam, ...(word_beam === undefined ? {} : { word_beam }) };
+    const width = { ...app.search(app.panes[0]), model: undefined }; // JSON leaves it out
+    const asked = { texts: app.panes.map((pane) => pane.text), models: app.panes.map((pane) => pane.model.name), ...width };
     download(await app.source.save(asked), "dtg-explore.html");
   } catch (problem) {
     say(problem.message);
@@ -439,7 +442,7 @@ function writeAddress() {
     settings.set(`s${suffix}`, pane.text);
     settings.set(`model${suffix}`, pane.model.name);
   });
-  settings.set("beam", app.beam);
+  if (app.beam !== null) settings.set("beam", app.beam);
   if (app.wordBeam !== null) settings.set("kept", app.wordBeam);
   if (!app.follows) settings.set("at", app.at + 1);
   if (app.picks[app.picked]) settings.set("h", app.picks[app.picked] + 1);
