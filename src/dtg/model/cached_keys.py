@@ -62,9 +62,13 @@ class CachedKeys:
 
     @classmethod
     def of(
-        cls, views: Sequence[VisibleRows], groups: tuple[HeadGroups, ...], store: Store, skip: int = 0
+        cls,
+        views: Sequence[VisibleRows],
+        groups: tuple[HeadGroups, ...],
+        store: Store = lambda layer, keys_values: keys_values,
+        skip: int = 0,
     ) -> CachedKeys:
-        """From what new rows see through each view."""
+        """From what new rows see through each view. Without `store`, the new rows are all that there are."""
         views = [cut(view) for view in views]
         lowest = min(int(view.relative.min()) for view in views)
         highest = max(int(view.relative.max()) for view in views)

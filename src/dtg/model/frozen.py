@@ -8,19 +8,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from dtg.model.attention import PositionBiases
-from dtg.model.cached_keys import CachedKeys, LayerCachedKeys
 from dtg.model.decoder import Decoder, Layer
 from dtg.model.positions import sinusoids
 
 CHUNK = 64  # positions; from -1 on, those of a stack
 # For the number of a layer: where its new rows go, (rows, 2, heads, head width), and its table with all of them.
 Room = Callable[[int], tuple[Tensor, Tensor]]
+
+
+class FrozenLayerKeys(Protocol):
+    """What rows of one layer attend to; see `LayerCachedKeys`."""
+
+    @property
+    def skip(self) -> int: ...
+
+    def attend_to(self, stored: Tensor, content: Tensor, by_position: Tensor, by_channel: Tensor | None) -> Tensor: ...
+
+
+class FrozenKeys(Protocol):
+    """The same for all layers; see `CachedKeys`."""
+
+    @property
+    def span(self) -> tuple[int, int]: ...
+
+    def of_layer(self, layer: int, last: bool) -> FrozenLayerKeys: ...
 
 
 class PositionTable:
@@ -82,7 +100,7 @@ class FrozenLayer:
         self.positions = PositionTable(self)
 
     def __call__(
-        self, rows: Tensor, new: Tensor, stored: Tensor, keys: LayerCachedKeys, span: tuple[int, int]
+        self, rows: Tensor, new: Tensor, stored: Tensor, keys: FrozenLayerKeys, span: tuple[int, int]
     ) -> Tensor:
         """See `Layer.forward`; `span` is the range of positions that occur."""
         layer = self.layer
@@ -94,7 +112,7 @@ class FrozenLayer:
         return normed
 
     def attend(
-        self, rows: Tensor, residual: Tensor, new: Tensor, stored: Tensor, keys: LayerCachedKeys, span: tuple[int, int]
+        self, rows: Tensor, residual: Tensor, new: Tensor, stored: Tensor, keys: FrozenLayerKeys, span: tuple[int, int]
     ) -> Tensor:
         """Attention, with its residual."""
         attention = self.attention
@@ -152,7 +170,7 @@ class FrozenDecoder:
         self.decoder = decoder
         self.layers = [FrozenLayer(layer, decoder.biases) for layer in decoder.layers if isinstance(layer, Layer)]
 
-    def __call__(self, operation: Tensor, piece: Tensor, keys: CachedKeys, room: Room) -> Tensor:
+    def __call__(self, operation: Tensor, piece: Tensor, keys: FrozenKeys, room: Room) -> Tensor:
         """See `Decoder.forward`. Keys and values of the new rows are put where `room` says, layer by layer."""
         decoder = self.decoder
         rows = decoder.embed(operation, piece)

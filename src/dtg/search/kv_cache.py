@@ -47,12 +47,6 @@ class KVCache:
         rows = self.table[layer, : self.used]
         return rows[first:], rows
 
-    def put(self, layer: int, first: int, keys_values: Tensor) -> Tensor:
-        """Fill rows of a layer, and give all of that layer's rows."""
-        new, rows = self.room(layer, first)
-        new[:] = keys_values
-        return rows
-
     def compact(self, rows: Tensor, room: int) -> KVCache:
         """A new cache in which these rows come first, in this order, with room for more."""
         layers, _, *shape = self.table.shape
