@@ -26,8 +26,7 @@ Room = Callable[[int], tuple[Tensor, Tensor]]
 class FrozenLayerKeys(Protocol):
     """What rows of one layer attend to; see `LayerCachedKeys`."""
 
-    @property
-    def skip(self) -> int: ...
+    def queries(self, rows: Tensor) -> Tensor: ...
 
     def attend_to(self, stored: Tensor, content: Tensor, by_position: Tensor, by_channel: Tensor | None) -> Tensor: ...
 
@@ -105,9 +104,9 @@ class FrozenLayer:
         """See `Layer.forward`; `span` is the range of positions that occur."""
         layer = self.layer
         if layer.pre_norm:
-            rows = self.attend(layer.attention_norm(rows), rows[keys.skip :], new, stored, keys, span)
+            rows = self.attend(layer.attention_norm(rows), keys.queries(rows), new, stored, keys, span)
             return self.feed_forward(layer.feedforward_norm(rows), rows)
-        rows = layer.attention_norm(self.attend(rows, rows[keys.skip :], new, stored, keys, span))
+        rows = layer.attention_norm(self.attend(rows, keys.queries(rows), new, stored, keys, span))
         normed: Tensor = layer.feedforward_norm(self.feed_forward(rows, rows))
         return normed
 
@@ -118,7 +117,7 @@ class FrozenLayer:
         attention = self.attention
         heads, head_width = attention.heads, attention.head_width
         self.store(rows, new)
-        queries = rows[keys.skip :]
+        queries = keys.queries(rows)
         if attention.query_norm is not None:
             query = attention.query_norm((queries @ self.query).view(-1, heads, head_width)).to(rows.dtype)
             query = query / math.sqrt(head_width)

@@ -7,6 +7,7 @@ Trees of different sentences share what they have in common too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from math import inf, isnan
 
 import torch
@@ -50,7 +51,8 @@ def score_reachable(model: DecoderModel, trees: Sequence[Tree], constrained: boo
     for tree in trees:
         if kind is not None and not isinstance(tree, kind.type):
             model.family.system.check(tree)  # says which kind is expected
-    reached = [place for place, tree in enumerate(trees) if model.family.system.reaches(tree)]
+    encode, reaches = cache(model.require_tokenizer().encode_sentence), model.family.system.reaches
+    reached = [place for place, tree in enumerate(trees) if reaches(tree, [len(word) for word in encode(tree.words)])]
     scores = [-inf] * len(trees)
     found = score_trees(model, [trees[place] for place in reached], constrained)
     for place, score in zip(reached, found, strict=True):
@@ -92,11 +94,14 @@ def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained:
     hidden = model.decoder(*model.symbols.read_rows(packed), keys)
     attaches = actions.id[trie.action] >= model.symbols.choices
     scores = torch.zeros(len(attaches), dtype=finest(hidden.device), device=hidden.device)
-    for predict, which in ((model.predict, ~attaches), (model.predict_attachments, attaches)):
-        for some in which.nonzero()[:, 0].split(PREDICTIONS_AT_ONCE):
-            if len(some):
-                found = predict(hidden, packed, trie.row[some], actions, trie.action[some], constrained)
-                scores[some] = found.to(scores.dtype)
+    for some in (~attaches).nonzero()[:, 0].split(PREDICTIONS_AT_ONCE):
+        rows = trie.row[some]
+        found = model.predict(hidden[rows], packed.features[rows], actions, trie.action[some], constrained)
+        scores[some] = found.to(scores.dtype)
+    for some in attaches.nonzero()[:, 0].split(PREDICTIONS_AT_ONCE):
+        if len(some):
+            found = model.predict_attachments(hidden, packed, trie.row[some], actions, trie.action[some], constrained)
+            scores[some] = found.to(scores.dtype)
     return scores
 
 

@@ -69,6 +69,10 @@ class WatchedLayer:
     def skip(self) -> int:
         return self.layer.skip
 
+    def queries(self, rows: Tensor) -> Tensor:
+        """See `LayerKeys`."""
+        return self.layer.queries(rows)
+
     def attend_to(self, stored: Tensor, content: Tensor, by_position: Tensor, by_channel: Tensor | None) -> Tensor:
         """See `LayerCachedKeys`."""
         keys = self.layer.keys

@@ -20,7 +20,7 @@ import dtg
 from dtg.errors import InputError
 from dtg.evaluation.comparison import other_name
 from dtg.evaluation.contract import Content, Interval, Item, Metric, Ready, Row, Tables, Task
-from dtg.evaluation.effects import EffectPlot, LinePlot
+from dtg.evaluation.figures import EffectPlot, LinePlot
 from dtg.evaluation.intervals import mean_interval
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.rendering import Block, pluralize
@@ -252,12 +252,7 @@ class GardenPaths(Task):
         }
 
     def tables(self, rows: Sequence[Row]) -> Tables:
-        return {
-            self.table: (
-                self.columns,
-                [tuple(one[column.name] for column in self.columns) for one in self.effects(rows)],
-            )
-        }
+        return super().tables(self.effects(rows))
 
     @classmethod
     def metrics(cls, content: Content) -> list[Metric]:
