@@ -17,6 +17,7 @@ import dtg.cli.commands
 from dtg.cli.app import COMMANDS, app
 from dtg.cli.groups import Without, takes_groups
 from dtg.cli.lazy import answer_to
+from dtg.cli.training import RunOptions
 
 # Names whose default differs, each for a reason that the help says: results of a report and a demo have a folder by default;
 # the bases of a table to be read, and of one to be written; trees of a parser or a model, and how log p is found; the list that
@@ -113,3 +114,11 @@ def test_commands_parse_call_and_print() -> None:
     }
     assert {name for name, lines in lengths.items() if lines >= 80} <= {"prepare", "surprisal"}
     assert max(lengths.values()) < 110
+
+
+def test_how_a_run_is_resumed_says_what_was_given() -> None:
+    run = RunOptions(True, 5.0, "bf16", "cpu", 2, ["wandb", "tensorboard"], score_test=True)
+    assert run.written() == (
+        " --precision bf16 --device cpu --threads 2 --log-with wandb --log-with tensorboard --score-test"
+    )
+    assert RunOptions().written() == ""
