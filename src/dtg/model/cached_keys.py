@@ -125,6 +125,10 @@ class LayerCachedKeys:
     layer: int
     skip: int
 
+    def queries(self, rows: Tensor) -> Tensor:
+        """See `LayerKeys`."""
+        return rows[self.skip :] if self.skip else rows
+
     def attend(self, projected: Projected) -> Tensor:
         """See `LayerKeys`. New rows are stored first: they may attend to each other."""
         stored = self.keys.store(self.layer, projected.keys_values)

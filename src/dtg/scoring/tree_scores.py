@@ -94,11 +94,14 @@ def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained:
     hidden = model.decoder(*model.symbols.read_rows(packed), keys)
     attaches = actions.id[trie.action] >= model.symbols.choices
     scores = torch.zeros(len(attaches), dtype=finest(hidden.device), device=hidden.device)
-    for predict, which in ((model.predict, ~attaches), (model.predict_attachments, attaches)):
-        for some in which.nonzero()[:, 0].split(PREDICTIONS_AT_ONCE):
-            if len(some):
-                found = predict(hidden, packed, trie.row[some], actions, trie.action[some], constrained)
-                scores[some] = found.to(scores.dtype)
+    for some in (~attaches).nonzero()[:, 0].split(PREDICTIONS_AT_ONCE):
+        rows = trie.row[some]
+        found = model.predict(hidden[rows], packed.features[rows], actions, trie.action[some], constrained)
+        scores[some] = found.to(scores.dtype)
+    for some in attaches.nonzero()[:, 0].split(PREDICTIONS_AT_ONCE):
+        if len(some):
+            found = model.predict_attachments(hidden, packed, trie.row[some], actions, trie.action[some], constrained)
+            scores[some] = found.to(scores.dtype)
     return scores
 
 

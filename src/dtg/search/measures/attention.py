@@ -70,6 +70,10 @@ class WatchedLayer:
     def skip(self) -> int:
         return self.layer.skip
 
+    def queries(self, rows: Tensor) -> Tensor:
+        """See `LayerKeys`."""
+        return self.layer.queries(rows)
+
     def attend(self, projected: Projected) -> Tensor:
         """See `LayerKeys`."""
         mixed = self.layer.attend(projected)
