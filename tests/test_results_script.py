@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
+import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -18,15 +20,36 @@ from dtg.model import ModelConfig
 from dtg.training import TrainingConfig
 
 SCRIPT = Path(__file__).parents[1] / "tools" / "results.sh"
-FULL = ["dtg", "txl-tokens", "txl-trans"]
-QUARTER = [f"quarter-{name}" for name in ("dtg", "eager", "swift", "arc", "word", "parsed", "trans", "tokens")]
-OTHERWISE = [*(f"quarter-{name}-seed1" for name in ("dtg", "eager", "swift")), "quarter-dtg-warm", "quarter-trans-warm"]
+SEEDED = ["dtg", "tokens", "trans", "tg", "pushdown"]
+FULL = [*SEEDED, *(f"{name}-seed1" for name in SEEDED)]
+DEPENDENCIES = ["dtg", "trans", "tokens", "eager", "swift", "arc", "word", "parsed", "pretrained"]
+PHRASES = ["tg", "tg-projected", "plm", "plm-mask", "pushdown"]
+QUARTER = [f"quarter-{name}" for name in (*DEPENDENCIES, *PHRASES)]
+SEEDS = [f"{name}-seed1" for name in QUARTER if name not in ("quarter-arc", "quarter-word")]
+RATES = [
+    f"sixteenth-{name}-rate{rate}"
+    for name in ("dtg", "trans", "tokens", "tg", "pushdown")
+    for rate in ("5e-4", "1e-3", "2e-3")
+]
+EVERY = [*FULL, *QUARTER, *SEEDS]
+FAMILY = {
+    "trans": "txl-trans",
+    "tokens": "txl-tokens",
+    "eager": "dtg-eager",
+    "swift": "dtg-swift",
+    "tg-projected": "tg",
+}
+CORPUS = {
+    "parsed": "corpus-parsed",
+    "pretrained": "corpus-pretrained",
+    "tg-projected": "corpus-projected",
+} | dict.fromkeys(("tg", "plm", "plm-mask", "pushdown"), "corpus-spans")
 TREEBANKS = ["en_ewt-ud-train", "en_ewt-ud-dev", "en_ewt-ud-test", "en_gum-ud-train", "en_gum-ud-dev", "en_gum-ud-test"]
 RECORDER = """#!/usr/bin/env bash
 printf '%s\\t' "${0##*/}" "$@" >> "$RECORD"; echo >> "$RECORD"
 while [ $# -gt 0 ]; do
   if [ "$1" = --out ]; then
-    case $2 in *.conllu) touch "$2" ;; *) mkdir -p "$2"/best; touch "$2"/log.jsonl ;; esac
+    case $2 in *.conllu | *.ptb) touch "$2" ;; *) mkdir -p "$2"/best; touch "$2"/log.jsonl ;; esac
   fi
   shift
 done
@@ -40,12 +63,13 @@ class Script:
     def __init__(self, folder: Path) -> None:
         self.folder, self.record = folder, folder / "record"
         data, programs = folder / "data", folder / "programs"
-        for part in ("ud", "amalgum", "blimp", "sg"):
+        for part in ("ud", "amalgum", "blimp", "sg", "const"):
             (data / part).mkdir(parents=True)
         for name in TREEBANKS:
             (data / "ud" / f"{name}.conllu").write_text(f"# {name}\n")
         for split in ("train", "dev", "test"):
             (data / "amalgum" / f"amalgum-{split}.conllu.gz").write_bytes(gzip.compress(f"# {split}\n".encode()))
+        (data / "const" / "gum-test.ptb.gz").write_bytes(gzip.compress(b"(S (X x))"))
         programs.mkdir()
         for name in ("dtg", "python", "torchrun"):
             (programs / name).write_text(RECORDER)
@@ -101,72 +125,101 @@ def of(commands: Commands, *names: str) -> list[dict[str, object]]:
     return [options for known, options in found if known == list(names)]
 
 
+def system(name: str) -> str:
+    """What a name says beside budget, seed and rate."""
+    return re.sub(r"^(quarter|sixteenth)-|-(seed\d+|rate[0-9.e-]+)$", "", name)
+
+
 def test_all_is_every_model_and_every_evaluation(everything: tuple[Path, Commands]) -> None:
     folder, commands = everything
     work = folder / "work"
-    every = [*FULL, *QUARTER, *OTHERWISE]
-    assert [options["out"] for options in of(commands, "train")] == [work / "runs" / name for name in every]
-    for kind, names in (("ppl", every), ("sg", every), ("blimp", FULL + QUARTER)):
+    assert [options["out"] for options in of(commands, "train")] == [work / "runs" / name for name in (*RATES, *EVERY)]
+    for kind in ("ppl", "sg", "blimp"):
         evaluated = [options for options in of(commands, "evaluate", kind) if "evaluated" in str(options["out"])]
-        assert [options["name"] for options in evaluated] == names
-        assert [options["model"] for options in evaluated] == [work / "runs" / name / "best" for name in names]
-    assert [options["name"] for options in of(commands, "evaluate", "rerank")] == ["dtg", "txl-trans", *QUARTER[:-1]]
+        assert [options["name"] for options in evaluated] == EVERY
+        assert [options["model"] for options in evaluated] == [work / "runs" / name / "best" for name in EVERY]
+        assert all(options["beam"] is None and options["accuracy"] is None for options in evaluated)
+    reranked = [name for name in EVERY if system(name) not in ("tokens", "tg-projected")]
+    assert [options["name"] for options in of(commands, "evaluate", "rerank")] == reranked
     whole = [options for options in of(commands, "evaluate", "ppl") if "whole" in str(options["out"])]
-    assert [options["name"] for options in whole] == ["dtg", "txl-tokens"]
-    full, quarter, seeds, warm = of(commands, "report")
+    assert [options["name"] for options in whole] == ["dtg", "tokens"]
+    bound = [options for options in of(commands, "evaluate", "ppl") if "bound" in str(options["out"])]
+    assert [(options["beam"], options["sample"]) for options in bound] == [(None, 100), (1000, 100)] * len(EVERY)
+    full, quarter = of(commands, "report")
     assert full["results"] == [work / "evaluated" / name for name in FULL]
-    assert quarter["results"] == [work / "evaluated" / name for name in QUARTER]
-    assert seeds["results"] == [work / "evaluated" / name for name in OTHERWISE[:3]]
-    assert warm["results"] == [work / "evaluated" / name for name in OTHERWISE[3:]]
+    assert quarter["results"] == [work / "evaluated" / name for name in (*QUARTER, *SEEDS)]
     heldout = (work / "heldout.conllu").read_text().split("# ")[1:]
     assert heldout == [f"{name}\n" for name in [*TREEBANKS[1:3], *TREEBANKS[4:], "dev", "test"]]
 
 
+def test_all_corpora_have_the_same_words_and_subwords(everything: tuple[Path, Commands]) -> None:
+    folder, commands = everything
+    made = {Path(str(options["out"])).name: options for options in of(commands, "prepare")}
+    assert sorted(made) == ["corpus", "corpus-parsed", "corpus-pretrained", "corpus-projected", "corpus-spans"]
+    first = made.pop("corpus")
+    assert all(options["tokenizer"] == folder / "work/corpus/tokenizer.model" for options in made.values())
+    assert made["corpus-projected"]["train"] == first["train"] and made["corpus-projected"]["project"] == "head"
+    names = [Path(str(path)).name.split(".")[0] for path in first["train"]]  # type: ignore[attr-defined]
+    for kind in ("parsed", "pretrained", "spans"):
+        train = made[f"corpus-{kind}"]["train"]
+        assert [Path(str(path)).name.split(".")[0] for path in train] == names  # type: ignore[attr-defined]
+    parsers = {Path(str(options["out"])).parent.name: options["parser"] for options in of(commands, "parse")}
+    assert len(of(commands, "parse")) == 12
+    assert [str(parsers[kind]).rpartition("/")[2] for kind in ("parsed", "pretrained", "spans")] == [
+        "parser-small",
+        "pretrained",
+        "spans",
+    ]
+
+
+def test_proposals_are_those_of_the_parser_that_a_model_learned_from(everything: tuple[Path, Commands]) -> None:
+    for kind in ("ppl", "rerank"):
+        for options in of(everything[1], "evaluate", kind):
+            if "evaluated" in str(options["out"]):
+                expected = {"corpus-spans": "spans", "corpus-pretrained": "pretrained"}
+                corpus = CORPUS.get(system(str(options["name"])), "corpus")
+                assert str(options["parser"]).rpartition("/")[2] == expected.get(corpus, "parser-small")
+                assert options["trees"] == 300
+
+
 def test_what_is_trained(everything: tuple[Path, Commands]) -> None:
-    """Equal for all models of a budget but for the family, the representation of arcs, the trees, seed and warm-up."""
-    families = {}
+    """Equal for all models of a budget but for the family, the representation of arcs, the trees, seed and rate."""
     for options in of(everything[1], "train"):
         config, settings, name = options["config"], options["set_"], Path(str(options["out"])).name
         assert isinstance(config, Path) and isinstance(settings, list | tuple)
         tables = changed(read_config(config), list(settings))
         training = TrainingConfig.from_dict(tables["training"])
+        assert config.stem == ("mini" if name in FULL else "mini-quarter")
         assert training.seed == (1 if name.endswith("-seed1") else 0)
-        assert training.warmup_share == (0.2 if name.endswith(("-tokens", "-warm")) and name not in FULL else 0.05)
-        model = ModelConfig.from_dict({"vocabulary": 8192, **tables["model"]})
-        families[name] = (config.stem, model.family, model.arc_representation)
-        assert name not in OTHERWISE or families[name] == families[name.rpartition("-")[0]]
+        assert training.warmup_share == (0.2 if system(name) == "tokens" and name not in FULL else 0.05)
+        assert training.peak_rate == (float(name.partition("-rate")[2]) if "-rate" in name else 1e-3)
+        assert training.words == (None if name in FULL else 253_483 if name in RATES else 1_013_934)
+        of_phrases = {"labels": ["S"]} if system(name) in PHRASES else {}
+        model = ModelConfig.from_dict({"vocabulary": 8192, **of_phrases, **tables["model"]})
+        assert model.family == FAMILY.get(system(name), "dtg" if system(name) in DEPENDENCIES else system(name))
         assert model.family in FAMILIES
-        assert Path(str(options["data"])).name == ("corpus-parsed" if name == "quarter-parsed" else "corpus")
-        assert options["threads"] == 1 and not options["resume"]
-        assert options["precision"] == ("bf16" if name.startswith("quarter-") else "no")
-    assert {name: family for name, family in families.items() if name not in OTHERWISE} == {
-        "dtg": ("mini", "dtg", "word+arc"),
-        "txl-tokens": ("mini", "txl-tokens", "word+arc"),
-        "txl-trans": ("mini", "txl-trans", "word+arc"),
-        "quarter-dtg": ("mini-quarter", "dtg", "word+arc"),
-        "quarter-eager": ("mini-quarter", "dtg-eager", "word+arc"),
-        "quarter-swift": ("mini-quarter", "dtg-swift", "word+arc"),
-        "quarter-arc": ("mini-quarter", "dtg", "arc"),
-        "quarter-word": ("mini-quarter", "dtg", "word"),
-        "quarter-parsed": ("mini-quarter", "dtg", "word+arc"),
-        "quarter-trans": ("mini-quarter", "txl-trans", "word+arc"),
-        "quarter-tokens": ("mini-quarter", "txl-tokens", "word+arc"),
-    }
+        assert model.arc_representation == (system(name) if system(name) in ("arc", "word") else "word+arc")
+        assert Path(str(options["data"])).name == CORPUS.get(system(name), "corpus")
+        assert options["threads"] == 1 and not options["resume"] and options["precision"] == "bf16"
 
 
 def test_a_second_run_goes_on(script: Script) -> None:
     script.commands("train", "quarter-parsed")
     again = script.commands("train", "quarter-parsed")
     assert [options["resume"] for options in of(again, "train")] == [True]
-    assert [options["resume"] for options in of(again, "parse")] == [True] * 3
+    assert not of(again, "parse") and not of(again, "prepare")
+    shutil.rmtree(script.folder / "work" / "corpus-parsed")
+    assert [options["resume"] for options in of(script.commands("prepare", "parsed"), "parse")] == [True] * 4
 
 
 def test_box_puts_both_models_into_the_package(script: Script) -> None:
-    made = [arguments for program, *arguments in script.commands("bundle") if program == "python"]
+    commands = script.commands("bundle")
+    assert [options["precision"] for options in of(commands, "train")] == ["no", "no"]  # as the cards say
+    made = [arguments for program, *arguments in commands if program == "python"]
     work = script.folder / "work"
     assert [[Path(tool).name, *rest] for tool, *rest in made] == [
         ["bundle.py", str(work / "runs" / "dtg" / "best"), "dtg-mini"],
-        ["bundle.py", str(work / "runs" / "txl-tokens" / "best"), "txl-mini"],
+        ["bundle.py", str(work / "runs" / "tokens" / "best"), "txl-mini"],
     ]
 
 
@@ -182,10 +235,12 @@ def test_narrower_beams_are_compared_with_those_of_the_table(script: Script) -> 
 
 
 def test_a_report_is_of_what_there_is(script: Script) -> None:
-    script.commands("train", "txl-trans")
-    script.commands("evaluate", "txl-trans")
+    script.commands("train", "trans")
+    script.commands("evaluate", "trans")
     [report] = of(script.commands("report"), "report")
-    assert report["results"] == [script.folder / "work" / "evaluated" / "txl-trans"]
+    assert report["results"] == [script.folder / "work" / "evaluated" / "trans"]
+    listed = {line.split()[0]: line.split()[1:] for line in script.run("list").stdout.splitlines()}
+    assert listed["trans"] == ["trained", "blimp", "ppl", "rerank", "sg"] and listed["dtg"] == []
 
 
 def test_processes_share_an_evaluation(script: Script) -> None:
@@ -193,7 +248,7 @@ def test_processes_share_an_evaluation(script: Script) -> None:
     commands = script.commands("evaluate", "quarter-dtg")
     assert [command[:5] for command in commands] == [["torchrun", "--nproc-per-node", "3", "-m", "dtg"]] * 4
     [blimp] = of([["dtg", *command[5:]] for command in commands], "evaluate", "blimp")
-    assert (blimp["beam"], blimp["word_beam"], blimp["limit"]) == (10, 5, 100)
+    assert (blimp["beam"], blimp["accuracy"], blimp["limit"]) == (None, None, 100)
 
 
 def test_what_was_not_trained_is_in_the_box(script: Script) -> None:
@@ -208,9 +263,9 @@ def test_what_was_not_trained_is_in_the_box(script: Script) -> None:
 
 
 def test_mistakes(script: Script) -> None:
-    assert "There is no model dgt; there are: dtg" in script.run("train", "dgt", code=2).stderr
-    assert "There is no model dtg-seed1" in script.run("train", "dtg-seed1", code=2).stderr
-    assert "a name: dtg" in script.run("evaluate", code=1).stderr
+    assert "There is no system dgt (in quarter-dgt)" in script.run("train", "quarter-dgt", code=2).stderr
+    assert "There is no corpus parser; there are: corpus" in script.run("prepare", "parser", code=2).stderr
+    assert "a name; tools/results.sh list" in script.run("evaluate", code=1).stderr
     assert "tools/results.sh prepare" in script.run("everything", code=2).stdout
     del script.environment["DTG_DATA"]
     assert "is to be the folder with ud/" in script.run("all", code=1).stderr

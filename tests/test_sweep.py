@@ -88,3 +88,15 @@ def test_mistakes_are_answered(capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):
             sweep.main(arguments)
         assert message in capsys.readouterr().err
+
+
+def test_in_equal_time_slower_models_read_fewer_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.sweep.train", lambda names, data, out, budget, minutes, lock: found.update(budget))
+    found: dict[str, int] = {}
+    arguments = ["train", "--data", "c", "--out", str(tmp_path), "--equal-time", "base", "size-384x8"]
+    with pytest.raises(SystemExit, match="not known of base, size-384x8"):
+        sweep.main(arguments)
+    times = {"base": {"seconds": 1, "relative": 1.0}, "size-384x8": {"seconds": 2.5, "relative": 2.5}}
+    (tmp_path / sweep.TIMES).write_text(json.dumps(times))
+    sweep.main(arguments)
+    assert found == {"base": sweep.WORDS, "size-384x8": int(sweep.WORDS / 2.5)}

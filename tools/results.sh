@@ -1,100 +1,160 @@
 #!/usr/bin/env bash
 # Make docs/results.md's numbers again, step by step; every step resumes where it was interrupted.
 #
-#   tools/results.sh prepare                 the corpus, and the held-out sentences
-#   tools/results.sh train NAME              one of the names below
+#   tools/results.sh prepare [CORPUS]        the corpus and the held-out sentences; or one of: projected, spans, parsed, pretrained
+#   tools/results.sh train NAME              one model
 #   tools/results.sh evaluate NAME           perplexity, SyntaxGym, BLiMP, reranking
+#   tools/results.sh bound NAME              how loose the bound on p(x) is: a much wider beam on 100 sentences
 #   tools/results.sh whole NAME              perplexity of all held-out sentences
 #   tools/results.sh beams                   what narrower beams cost, on DTG
 #   tools/results.sh bundle                  prepare and train the bundled models, and bundle them
 #   tools/results.sh report                  tables and figures of what there is, one report for each budget
-#   tools/results.sh all                     all of it: about 27 processor hours
+#   tools/results.sh list                    the names of the table, and which are trained and evaluated
+#   tools/results.sh all                     all of it
 #
-# DTG_DATA is the folder of the data, WORK (default: results) the one to work in, PROCESSES (default: 1) how many share an evaluation.
+# A NAME is [BUDGET-]SYSTEM[-seedN][-rateR][-warm]: `dtg`, `tg-seed1`, `quarter-plm`, `sixteenth-tg-rate5e-4`.
+#   BUDGET  none: every word once; quarter, sixteenth: of that
+#   SYSTEM  dtg, eager, swift, arc, word (what a row reads of an arc), trans, tokens, hybrid, on dependencies as they came;
+#           parsed, pretrained: dtg on trees of our own parsers, BiLSTM and MiniLM;
+#           tg, plm, plm-mask, pushdown: on phrases of our own parser; tg-projected: on phrases made from the dependencies
+#   -rateR  another peak rate; -warm: a warm-up of a fifth of the steps
+#
+# DTG_DATA is the folder of the data, WORK (default: results) the one to work in, PROCESSES (default: 1) how many share an evaluation,
+# PRETRAINED and SPANS the folders of our own dependency parser with MiniLM and of our own constituency parser.
 set -euo pipefail
 : "${DTG_DATA:?is to be the folder with ud/, amalgum/, blimp/ and sg/}"
 WORK=${WORK:-results}
 PROCESSES=${PROCESSES:-1}
+PRETRAINED=${PRETRAINED:-$WORK/parsers/pretrained}
+SPANS=${SPANS:-$WORK/parsers/spans}
 export OMP_NUM_THREADS=1
-CONFIGS=$(cd "$(dirname "$0")/../src/dtg/configs" && pwd)
 
-FULL="dtg txl-tokens txl-trans"
+FULL="dtg tokens trans tg pushdown dtg-seed1 tokens-seed1 trans-seed1 tg-seed1 pushdown-seed1"
+QUARTER="quarter-dtg quarter-trans quarter-tokens quarter-eager quarter-swift quarter-arc quarter-word quarter-parsed quarter-pretrained
+ quarter-tg quarter-tg-projected quarter-plm quarter-plm-mask quarter-pushdown"
+SEEDS="quarter-dtg-seed1 quarter-trans-seed1 quarter-tokens-seed1 quarter-eager-seed1 quarter-swift-seed1 quarter-parsed-seed1
+ quarter-pretrained-seed1 quarter-tg-seed1 quarter-tg-projected-seed1 quarter-plm-seed1 quarter-plm-mask-seed1 quarter-pushdown-seed1"
+RATES=$(for system in dtg trans tokens tg pushdown; do for rate in 5e-4 1e-3 2e-3; do echo "sixteenth-$system-rate$rate"; done; done)
 TRAINING=("$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu "$DTG_DATA"/ud/en_gum-ud-train.conllu)
-QUARTER="quarter-dtg quarter-eager quarter-swift quarter-arc quarter-word quarter-parsed quarter-trans quarter-tokens"
-SEEDS="quarter-dtg-seed1 quarter-eager-seed1 quarter-swift-seed1"  # any quarter-NAME-seedN can be trained
-WARM="quarter-dtg-warm quarter-trans-warm"  # and any quarter-NAME-warm, with a longer warm-up
+DEV=$DTG_DATA/ud/en_ewt-ud-dev.conllu
+WORDS=4055734  # of the training files
 
+# Once for all corpora: the same words in the same order, split into the same subwords.
 prepare() {
   mkdir -p "$WORK"
-  dtg prepare --train "${TRAINING[@]}" --dev "$DTG_DATA"/ud/en_ewt-ud-dev.conllu --roots first --vocabulary 8192 --out "$WORK"/corpus
-  cat "$DTG_DATA"/ud/en_ewt-ud-{dev,test}.conllu "$DTG_DATA"/ud/en_gum-ud-{dev,test}.conllu > "$WORK"/heldout.conllu
-  gunzip -c "$DTG_DATA"/amalgum/amalgum-{dev,test}.conllu.gz >> "$WORK"/heldout.conllu
-}
-
-# The same words with trees of the bundled parser, split into the same subwords.
-prepare_parsed() {
-  local file out parsed=()
-  mkdir -p "$WORK"/parsed
-  for file in "${TRAINING[@]}"; do
-    out=$WORK/parsed/$(basename "${file%.gz}")
-    dtg parse "$file" --out "$out" $([ -f "$out" ] && echo --resume)
-    parsed+=("$out")
-  done
-  dtg prepare --train "${parsed[@]}" --dev "$DTG_DATA"/ud/en_ewt-ud-dev.conllu --tokenizer "$WORK"/corpus/tokenizer.model \
-    --out "$WORK"/corpus-parsed
-}
-
-# A quarter's models multiply in bfloat16, which processors that can do it do in two thirds of the time.
-# Transformer-XL on words, warmed up for 5 % of these few steps, learns no more than how frequent pieces are.
-train() {
-  local name=$1 config=mini-quarter precision=bf16 corpus=corpus settings=() changed=()
-  if [[ $1 =~ ^(quarter-.*)-seed([0-9]+)$ ]]; then
-    name=${BASH_REMATCH[1]} changed=(--set training.seed="${BASH_REMATCH[2]}")
-  elif [[ $1 = quarter-*-warm ]]; then
-    name=${1%-warm} changed=(--set training.warmup_share=0.2)
-  fi
-  case $name in
-    dtg | txl-tokens | txl-trans) config=mini precision=no settings=(--set model.family="$1") ;;
-    quarter-dtg) ;;
-    quarter-eager) settings=(--set model.family=dtg-eager) ;;
-    quarter-swift) settings=(--set model.family=dtg-swift) ;;
-    quarter-arc) settings=(--set model.arc_representation=arc) ;;
-    quarter-word) settings=(--set model.arc_representation=word) ;;
-    quarter-parsed) prepare_parsed; corpus=corpus-parsed ;;
-    quarter-trans) settings=(--set model.family=txl-trans) ;;
-    quarter-tokens) settings=(--set model.family=txl-tokens --set training.warmup_share=0.2) ;;
-    *) echo "There is no model $1; there are: $FULL $QUARTER $SEEDS $WARM" >&2; exit 2 ;;
+  case ${1:-corpus} in
+    corpus)
+      [ -d "$WORK"/corpus ] || dtg prepare --train "${TRAINING[@]}" --dev "$DEV" --roots first --vocabulary 8192 --out "$WORK"/corpus
+      [ -f "$WORK"/heldout.conllu ] || { cat "$DTG_DATA"/ud/en_ewt-ud-{dev,test}.conllu "$DTG_DATA"/ud/en_gum-ud-{dev,test}.conllu
+        gunzip -c "$DTG_DATA"/amalgum/amalgum-{dev,test}.conllu.gz; } > "$WORK"/heldout.partial
+      [ ! -f "$WORK"/heldout.partial ] || mv "$WORK"/heldout.partial "$WORK"/heldout.conllu ;;
+    projected)
+      prepare
+      [ -d "$WORK"/corpus-projected ] || dtg prepare --train "${TRAINING[@]}" --dev "$DEV" --roots first --project head \
+        --tokenizer "$WORK"/corpus/tokenizer.model --out "$WORK"/corpus-projected ;;
+    parsed) parsed parsed conllu parser-small ;;
+    pretrained) parsed pretrained conllu "$PRETRAINED" ;;
+    spans) parsed spans ptb "$SPANS" ;;
+    *) echo "There is no corpus $1; there are: corpus projected spans parsed pretrained" >&2; exit 2 ;;
   esac
-  dtg train "$CONFIGS"/$config.toml "${settings[@]}" "${changed[@]}" --data "$WORK"/$corpus --out "$WORK"/runs/"$1" --threads 1 \
-    --precision "$precision" \
+}
+
+# parsed NAME ENDING PARSER: the same words with the parser's trees.
+parsed() {
+  local file out files=()
+  prepare
+  [ -d "$WORK"/corpus-"$1" ] && return
+  mkdir -p "$WORK"/trees/"$1"
+  for file in "${TRAINING[@]}" "$DEV"; do
+    out=$WORK/trees/$1/$(basename "${file%.conllu*}").$2
+    dtg parse "$file" --parser "$3" --max-words 1000 --out "$out" $([ -f "$out" ] && echo --resume)
+    files+=("$out")
+  done
+  dtg prepare --train "${files[@]:0:3}" --dev "${files[3]}" --tokenizer "$WORK"/corpus/tokenizer.model --out "$WORK"/corpus-"$1"
+}
+
+# read_name NAME: sets budget, system, seed and changed.
+read_name() {
+  local rest=$1
+  budget=full seed=0 changed=()
+  [[ $rest =~ ^(quarter|sixteenth)-(.*)$ ]] && budget=${BASH_REMATCH[1]} rest=${BASH_REMATCH[2]}
+  [[ $rest =~ ^(.*)-warm$ ]] && rest=${BASH_REMATCH[1]} changed+=(--set training.warmup_share=0.2)
+  [[ $rest =~ ^(.*)-rate([0-9.e-]+)$ ]] && rest=${BASH_REMATCH[1]} changed+=(--set training.peak_rate="${BASH_REMATCH[2]}")
+  [[ $rest =~ ^(.*)-seed([0-9]+)$ ]] && rest=${BASH_REMATCH[1]} seed=${BASH_REMATCH[2]} changed+=(--set training.seed="${BASH_REMATCH[2]}")
+  system=${rest#txl-}
+}
+
+# Transformer-XL on words, warmed up for 5 % of a quarter's steps, learns no more than how frequent subwords are.
+train() {
+  local budget system seed changed settings=() corpus=corpus config=mini-quarter
+  read_name "$1"
+  case $system in
+    dtg) ;;
+    eager | swift | hybrid) settings=(--set model.family="dtg-$system") ;;
+    arc | word) settings=(--set model.arc_representation="$system") ;;
+    trans) settings=(--set model.family=txl-trans) ;;
+    tokens)
+      settings=(--set model.family=txl-tokens)
+      [ $budget = full ] || settings+=(--set training.warmup_share=0.2) ;;
+    parsed | pretrained) corpus=corpus-$system ;;
+    tg | plm | plm-mask | pushdown) settings=(--set model.family="$system") corpus=corpus-spans ;;
+    tg-projected) settings=(--set model.family=tg) corpus=corpus-projected ;;
+    *) echo "There is no system $system (in $1); tools/results.sh without arguments lists them." >&2; exit 2 ;;
+  esac
+  case $budget in
+    full) config=mini ;;
+    sixteenth) settings+=(--set training.words=$((WORDS / 16))) ;;
+  esac
+  prepare "${corpus#corpus-}"
+  dtg train $config "${settings[@]}" "${changed[@]}" --data "$WORK"/$corpus --out "$WORK"/runs/"$1" --threads 1 \
+    --precision "${PRECISION:-bf16}" \
     $([ -d "$WORK"/runs/"$1" ] && echo --resume)
 }
 
 # evaluation KIND NAME OPTIONS...: of what was trained, or else of the same model as it is bundled.
 evaluation() {
   local start=(dtg) model=$WORK/runs/$2/best
-  [ -d "$model" ] || case $2 in dtg) model=dtg-mini ;; txl-tokens) model=txl-mini ;; esac
+  [ -d "$model" ] || case $2 in dtg) model=dtg-mini ;; tokens | txl-tokens) model=txl-mini ;; esac
   [ "$PROCESSES" = 1 ] || start=(torchrun --nproc-per-node "$PROCESSES" -m dtg)
   "${start[@]}" evaluate "$1" --model "$model" --name "$2" "${@:3}"
 }
 
-# A quarter's models are compared with each other, by beams and lists that take a third of the time (docs/results.md: what that costs).
-# Other seeds and warm-ups are for how far these move perplexity and SyntaxGym.
+# One accuracy for all; trees are drawn from the parser whose trees the model was trained on.
 evaluate() {
-  local results=$WORK/evaluated/$1 sum=() items=(--beam 100) pairs=(--beam 50 --word-beam 10) trees=300
-  case $1 in
-    quarter-*)
-      sum=(--by joint,beam --beam 20 --word-beam 7) items=(--beam 30 --word-beam 10) pairs=(--beam 10 --word-beam 5) trees=50 ;;
+  local budget system seed changed results=$WORK/evaluated/$1 parser=parser-small trees=300 project=()
+  read_name "$1"
+  case $system in
+    pretrained) parser=$PRETRAINED ;;
+    tg | plm | plm-mask | pushdown) parser=$SPANS ;;
+    tg-projected) project=(--project head) ;;
   esac
-  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample 500 "${sum[@]}" --out "$results"/ppl
-  evaluation sg "$1" "$DTG_DATA"/sg "${items[@]}" --out "$results"/sg
-  case $1 in *-seed* | *-warm) return ;; esac
-  evaluation blimp "$1" "$DTG_DATA"/blimp --limit 100 "${pairs[@]}" --out "$results"/blimp
-  [[ $1 = *-tokens ]] || evaluation rerank "$1" "$DTG_DATA"/ud/en_ewt-ud-test.conllu --trees "$trees" --out "$results"/rerank
+  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample 500 --parser "$parser" --trees $trees \
+    $(by_of "$system") "${project[@]}" --out "$results"/ppl
+  evaluation sg "$1" "$DTG_DATA"/sg --out "$results"/sg
+  evaluation blimp "$1" "$DTG_DATA"/blimp --limit 100 --out "$results"/blimp
+  case $system in
+    tokens) ;;
+    tg | plm | plm-mask | pushdown)
+      evaluation rerank "$1" "$DTG_DATA"/const/gum-test.ptb.gz --parser "$parser" --trees $trees --out "$results"/rerank ;;
+    tg-projected) ;;
+    *) evaluation rerank "$1" "$DTG_DATA"/ud/en_ewt-ud-test.conllu --parser "$parser" --trees $trees --out "$results"/rerank ;;
+  esac
+}
+
+# by_of SYSTEM: the treebank's own trees can be scored by models of dependencies alone.
+by_of() {
+  case $1 in tg | plm | plm-mask | pushdown) echo --by proposal,estimate,beam ;; esac
+}
+
+bound() {
+  local beam
+  for beam in "--accuracy default" "--beam 1000 --word-beam 1000"; do
+    evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample 100 --by beam $beam --out "$WORK"/bound/"$1${beam//[- ]/}"/ppl
+  done
 }
 
 whole() {
-  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --by joint,beam --beam 20 --word-beam 7 --out "$WORK"/whole/"$1"/ppl
+  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --by joint,beam --accuracy fast --out "$WORK"/whole/"$1"/ppl
 }
 
 beams() {
@@ -107,10 +167,10 @@ beams() {
   evaluation blimp dtg "$DTG_DATA"/blimp --limit 20 --beam 10 --word-beam 5 --against "$wide"/blimp --out "$WORK"/beams/blimp-10
 }
 
+# The bundled models were trained in float32.
 bundle() {
-  local pair
-  prepare
-  for pair in dtg:dtg-mini txl-tokens:txl-mini; do
+  local pair PRECISION=no
+  for pair in dtg:dtg-mini tokens:txl-mini; do
     train "${pair%:*}"
     python "$(dirname "$0")"/bundle.py "$WORK"/runs/"${pair%:*}"/best "${pair#*:}"
   done
@@ -127,21 +187,28 @@ report_of() {
 
 report() {
   report_of "$WORK"/report $FULL
-  report_of "$WORK"/report-quarter $QUARTER
-  report_of "$WORK"/report-seed1 $SEEDS
-  report_of "$WORK"/report-warm $WARM
+  report_of "$WORK"/report-quarter $QUARTER $SEEDS
   sha256sum "$WORK"/runs/*/log.jsonl
 }
 
+list() {
+  local name
+  for name in $RATES $FULL $QUARTER $SEEDS; do
+    printf '%-32s%-10s%s\n' "$name" "$([ -d "$WORK"/runs/"$name"/best ] && echo trained)" \
+      "$(ls "$WORK"/evaluated/"$name" 2> /dev/null | xargs)"
+  done
+}
+
 case ${1:-} in
-  prepare | beams | bundle | report) "$1" ;;
-  train | evaluate | whole) "$1" "${2:?a name: $FULL $QUARTER $SEEDS $WARM}" ;;
+  prepare) prepare "${2:-corpus}" ;;
+  beams | bundle | report | list) "$1" ;;
+  train | evaluate | bound | whole) "$1" "${2:?a name; tools/results.sh list shows those of the table}" ;;
   all)
-    prepare
-    for name in $FULL $QUARTER $SEEDS $WARM; do train "$name"; evaluate "$name"; done
-    for name in dtg txl-tokens; do whole "$name"; done
+    for name in $RATES; do train "$name"; done
+    for name in $FULL $QUARTER $SEEDS; do train "$name"; evaluate "$name"; bound "$name"; done
+    for name in dtg tokens; do whole "$name"; done
     beams
     report
     ;;
-  *) sed -n '2,13p' "$0"; exit 2 ;;
+  *) sed -n '2,24p' "$0"; exit 2 ;;
 esac

@@ -18,7 +18,6 @@ from tests.explore.browser import READY, running_browser, running_server
 DOCS = Path(__file__).parents[1] / "docs"
 SENTENCE = "The horse raced past the barn fell ."
 PAIR = ("While the man hunted the deer ran into the woods .", "While the man hunted , the deer ran into the woods .")
-BEAM = 100
 SIZES = {"projector": (1920, 1080), "laptop": (1280, 800), "phone": (390, 844)}
 VIEWS = {
     "garden-path": {"s": SENTENCE, "at": "7"},
@@ -31,7 +30,7 @@ VIEWS = {
 def main() -> None:
     """Everything, one after another."""
     models = {name: dtg.load(name) for name in ("dtg-mini", "txl-mini")}
-    models["dtg-mini"].explore(SENTENCE, beam=BEAM).save(DOCS / "pages" / "garden-path.html")
+    models["dtg-mini"].explore(SENTENCE).save(DOCS / "pages" / "garden-path.html")
     decoders = {name: model.decoder_model for name, model in models.items()}
     with running_server(decoders) as server, running_browser() as browser:
 
@@ -43,7 +42,7 @@ def main() -> None:
                 reduced_motion="reduce",
                 device_scale_factor=1.0 if full else 1.5,
             )
-            page.goto(f"{server.address}#{urlencode({'beam': BEAM, **view})}")
+            page.goto(f"{server.address}#{urlencode(view)}")
             page.wait_for_selector(READY)
             page.wait_for_selector(".predictions, .matrix, .endings")
             page.wait_for_timeout(300)

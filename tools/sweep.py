@@ -7,8 +7,10 @@
     python -m tools.sweep table --out DIR                             the table of what there is, in Markdown
 
 Without names, all of them, in order. All have mini's model and the same sentences in the same order: a sixteenth of mini's
-words unless `--words` says otherwise, in bfloat16, on one thread. `--lock FILE` keeps a file locked during each training, for
-machines that several people use; `--minutes` ends a training after that time, to be resumed by the same command.
+words unless `--words` says otherwise, in bfloat16, on one thread. With `--equal-time` (after `time`) a model whose steps take
+longer reads fewer words, so that all take as long as `base`: that is how sizes are compared. `--lock FILE` keeps a file locked
+during each training, for machines that several people use; `--minutes` ends a training after that time, to be resumed by the
+same command.
 """
 
 from __future__ import annotations
@@ -64,6 +66,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "query-key-norm": {"model.query_key_norm": True},
     "zero": {"model.zero_outputs": True},
     "trapezoid": {"training.decay": "trapezoid"},
+    "corpus-embeddings": {"training.embeddings": "corpus"},
     "swiglu": {"model.activation": "swiglu", "model.feedforward": 680},  # as many weights as 1,024 without gates
     "hybrid-2-2": HYBRID,
     "hybrid-3-1": {**HYBRID, "model.view_heads": [3, 1]},
@@ -83,6 +86,10 @@ RUNS: dict[str, dict[str, Any]] = {
     "muon-4e-3": {"training.optimizer": "muon", "training.peak_rate": 4e-3},
     "pre-rms-2e-3": {"model.norm": "pre", "model.norm_kind": "rms", "training.peak_rate": 2e-3},
     "modern-2e-3": {**MODERN, "training.peak_rate": 2e-3},
+    "size-192x6": {"model.width": 192, "model.attention_heads": 3, "model.feedforward": 768},
+    "size-320x6": {"model.width": 320, "model.attention_heads": 5, "model.feedforward": 1280},
+    "size-256x9": {"model.layers": 9},
+    "size-384x8": {"model.layers": 8, "model.width": 384, "model.attention_heads": 6, "model.feedforward": 1536},
     "txl-trans": {"model.family": "txl-trans"},
     "txl-tokens": {"model.family": "txl-tokens", "training.warmup_share": 0.2},
 }
@@ -136,12 +143,31 @@ def last_dev(folder: Path) -> dict[str, Any] | None:
     return scores[-1] if scores and scores[-1]["step"] == first["steps"] else None
 
 
-def train(names: Sequence[str], data: Path, out: Path, words: int, minutes: float | None, lock: Path | None) -> None:
-    """Train what is not finished."""
+def words_in_equal_time(names: Sequence[str], out: Path, words: int) -> dict[str, int]:
+    """How many words each run reads in the time that `base` takes for all."""
+    path = out / TIMES
+    times = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if missing := [name for name in names if times.get(name, {}).get("relative") is None]:
+        raise SystemExit(
+            f"the time of a step is not known of {', '.join(missing)}; run `time` with base and these first."
+        )
+    return {name: int(words / times[name]["relative"]) for name in names}
+
+
+def train(
+    names: Sequence[str],
+    data: Path,
+    out: Path,
+    budget: Mapping[str, int],
+    minutes: float | None,
+    lock: Path | None,
+) -> None:
+    """Train what is not finished, each on as many words as its budget says."""
     out.mkdir(parents=True, exist_ok=True)
     for name in names:
         if last_dev(out / name) is not None:
             continue
+        words = budget[name]
         with locked(lock):
             print(f"{time.strftime('%H:%M')} {name}", flush=True)
             done = subprocess.run(command(name, data, out, words, minutes), check=False)
@@ -236,8 +262,12 @@ def table(out: Path) -> str:
         relative = times.get(name, {}).get("relative")
         cells = [name, settings, f"{value:.3f}", versus, "" if relative is None else f"{relative:.2f}"]
         lines.append("| " + " | ".join([*cells, *(circuits(out, name) if has_circuits else [])]) + " |")
-    words = next(iter(found.values()))["words"]
-    return "\n".join([*lines, "", f"After {words:,} words. Times are multiples of base's."]) + "\n"
+    read = {score["words"] for score in found.values()}
+    if len(read) == 1:
+        after = f"After {read.pop():,} words."
+    else:
+        after = "After " + ", ".join(f"{score['words']:,} words ({name})" for name, score in found.items()) + "."
+    return "\n".join([*lines, "", f"{after} Times are multiples of base's."]) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -248,6 +278,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="where the runs are")
     parser.add_argument("--sg", type=Path, help="the folder of SyntaxGym's suites")
     parser.add_argument("--words", type=int, default=WORDS, help="of each training")
+    parser.add_argument("--equal-time", action="store_true", help="fewer words for models whose steps take longer")
     parser.add_argument("--minutes", type=float, help="after which a training is suspended")
     parser.add_argument("--lock", type=Path, help="a file to be locked during each training")
     given = parser.parse_intermixed_args(arguments)
@@ -267,7 +298,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for name in names:
             print(f"{name:<16}" + " ".join(f"{key}={as_toml(value)}" for key, value in RUNS[name].items()))
     elif given.what == "train":
-        train(names, given.data, given.out, given.words, given.minutes, given.lock)
+        budget = dict.fromkeys(names, given.words)
+        if given.equal_time:
+            budget = words_in_equal_time(names, given.out, given.words)
+        train(names, given.data, given.out, budget, given.minutes, given.lock)
     elif given.what == "evaluate":
         evaluate(names, given.sg, given.out, given.lock)
     elif given.what == "time":

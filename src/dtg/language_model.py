@@ -5,10 +5,12 @@ It owns a `DecoderModel` and delegates to `dtg.search` and `dtg.scoring`; `dtg.l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypedDict, TypeVar, Unpack
 
 import torch
 from torch import Tensor
@@ -16,7 +18,7 @@ from torch import Tensor
 from dtg import pretrained
 from dtg.analysis import Analysis, analyse
 from dtg.errors import InputError
-from dtg.explore.saved import BEAM, SavedPage, make_page
+from dtg.explore.saved import SavedPage, make_page
 from dtg.families import ArcRepresentation, Family
 from dtg.model.config import HeadName, ModelConfig
 from dtg.model.model import DecoderModel
@@ -42,6 +44,54 @@ from dtg.trees.kinds import Tree
 
 if TYPE_CHECKING:
     import pandas
+
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
+
+
+class SearchOptions(TypedDict, total=False):
+    """Options of the beam search that every method takes which searches; `LanguageModel` says what they are."""
+
+    accuracy: Accuracy | None
+    word_beam: int | None
+    fast_track: int
+    max_actions: int | None
+    derivations: Derivations
+    constrained: bool | None
+
+
+class SurprisalOptions(SearchOptions, total=False):
+    """The same, and those of surprisals."""
+
+    boundary: Boundary
+    columns: Sequence[str]
+
+
+def spelled_out(options: type[SearchOptions]) -> Callable[[Callable[Given, Returned]], Callable[Given, Returned]]:
+    """Make `help` and notebooks show the options that `Unpack` stands for; any other keyword is a TypeError, as elsewhere."""
+    defaults = {field.name: field.default for field in fields(BeamOptions)}
+
+    def spell_out(method: Callable[Given, Returned]) -> Callable[Given, Returned]:
+        written = inspect.signature(method)
+        named = [one for one in written.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        keywords = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=annotation.__forward_arg__
+            )
+            for name, annotation in options.__annotations__.items()
+        ]
+        shown = written.replace(parameters=[*named, *keywords])
+
+        @wraps(method)
+        def checked(*args: Given.args, **given: Given.kwargs) -> Returned:
+            if unknown := [name for name in given if name not in shown.parameters]:
+                raise TypeError(f"{method.__qualname__}() got an unexpected keyword argument {unknown[0]!r}")
+            return method(*args, **given)
+
+        checked.__signature__ = shown  # type: ignore[attr-defined]  # read by inspect
+        return checked
+
+    return spell_out
 
 
 class LanguageModel:
@@ -143,19 +193,8 @@ class LanguageModel:
         """
         return score_trees(self.decoder_model, trees, constrained)
 
-    def begin(
-        self,
-        beam: int | None = None,
-        *,
-        accuracy: Accuracy | None = None,
-        word_beam: int | None = None,
-        fast_track: int = 0,
-        max_actions: int | None = None,
-        derivations: Derivations = "canonical",
-        constrained: bool | None = None,
-        boundary: Boundary = "next",
-        columns: Sequence[str] = (),
-    ) -> BeamState:
+    @spelled_out(SurprisalOptions)
+    def begin(self, beam: int | None = None, **search: Unpack[SurprisalOptions]) -> BeamState:
         """A beam search before the first word; `state.step(word)` takes it further, `state.end()` to the end.
 
         Args:
@@ -164,32 +203,11 @@ class LanguageModel:
         Returns:
             A state that is not changed by its steps, so that a sentence can be continued in several ways.
         """
-        options = BeamOptions.of(
-            accuracy=accuracy,
-            beam=beam,
-            word_beam=word_beam,
-            fast_track=fast_track,
-            max_actions=max_actions,
-            derivations=derivations,
-            constrained=constrained,
-            boundary=boundary,
-            columns=tuple(columns),
-        )
-        search = BeamSearch(self.decoder_model, options)
-        return BeamState(search, search.begin())
+        searching = BeamSearch(self.decoder_model, BeamOptions.of(beam=beam, **search))
+        return BeamState(searching, searching.begin())
 
-    def parse(
-        self,
-        sentence: GivenSentence,
-        beam: int | None = None,
-        *,
-        accuracy: Accuracy | None = None,
-        word_beam: int | None = None,
-        fast_track: int = 0,
-        max_actions: int | None = None,
-        derivations: Derivations = "canonical",
-        constrained: bool | None = None,
-    ) -> ScoredTree:
+    @spelled_out(SearchOptions)
+    def parse(self, sentence: GivenSentence, beam: int | None = None, **search: Unpack[SearchOptions]) -> ScoredTree:
         """The best tree that a beam search finds for a sentence.
 
         Args:
@@ -199,33 +217,19 @@ class LanguageModel:
         Returns:
             The tree, with log p(words, tree).
         """
-        state = self.begin(
-            beam,
-            accuracy=accuracy,
-            word_beam=word_beam,
-            fast_track=fast_track,
-            max_actions=max_actions,
-            derivations=derivations,
-            constrained=constrained,
-        )
+        state = self.begin(beam, **search)
         for word in as_sentence(sentence, self.language).words:
             state = state.step(word)
         return state.end().trees(1)[0]
 
+    @spelled_out(SurprisalOptions)
     def surprisal(
         self,
         sentences: Sequence[GivenSentence],
         beam: int | None = None,
         *,
-        accuracy: Accuracy | None = None,
         ends: bool = True,
-        word_beam: int | None = None,
-        fast_track: int = 0,
-        max_actions: int | None = None,
-        derivations: Derivations = "canonical",
-        constrained: bool | None = None,
-        boundary: Boundary = "next",
-        columns: Sequence[str] = (),
+        **search: Unpack[SurprisalOptions],
     ) -> list[SentenceSurprisal]:
         """Surprisal of every word of every sentence.
 
@@ -242,50 +246,19 @@ class LanguageModel:
             raise InputError("a list of sentences is expected, not one text; put it into a list: surprisal([text]).")
         if not isinstance(sentences, Iterable) or isinstance(sentences, bytes):
             raise InputError(f"a list of sentences is expected, not {sentences!r}.")
-        return list(
-            self.surprisal_stream(
-                sentences,
-                beam,
-                accuracy=accuracy,
-                ends=ends,
-                word_beam=word_beam,
-                fast_track=fast_track,
-                max_actions=max_actions,
-                derivations=derivations,
-                constrained=constrained,
-                boundary=boundary,
-                columns=tuple(columns),
-            )
-        )
+        return list(self.surprisal_stream(sentences, beam, ends=ends, **search))
 
+    @spelled_out(SurprisalOptions)
     def surprisal_stream(
         self,
         sentences: Iterable[GivenSentence],
         beam: int | None = None,
         *,
-        accuracy: Accuracy | None = None,
         ends: bool = True,
-        word_beam: int | None = None,
-        fast_track: int = 0,
-        max_actions: int | None = None,
-        derivations: Derivations = "canonical",
-        constrained: bool | None = None,
-        boundary: Boundary = "next",
-        columns: Sequence[str] = (),
+        **search: Unpack[SurprisalOptions],
     ) -> Iterator[SentenceSurprisal]:
         """The same one by one, in order, as soon as they are known; arguments are those of `surprisal`."""
-        options = BeamOptions.of(
-            accuracy=accuracy,
-            beam=beam,
-            word_beam=word_beam,
-            fast_track=fast_track,
-            max_actions=max_actions,
-            derivations=derivations,
-            constrained=constrained,
-            boundary=boundary,
-            columns=tuple(columns),
-        )
-        return self.search_stream(sentences, options, ends=ends)
+        return self.search_stream(sentences, BeamOptions.of(beam=beam, **search), ends=ends)
 
     def search_stream(
         self, sentences: Iterable[GivenSentence], options: BeamOptions, *, ends: bool = True
@@ -303,43 +276,33 @@ class LanguageModel:
         split = (as_sentence(sentence, self.language) for sentence in sentences)
         return surprisal_stream(self.decoder_model, split, options, ends)
 
+    @spelled_out(SurprisalOptions)
     def surprisal_table(
         self,
         frame: pandas.DataFrame,
         column: str = "sentence",
         beam: int | None = None,
         *,
-        accuracy: Accuracy | None = None,
-        word_beam: int | None = None,
         base: Base = "e",
         per: Per = "word",
         end: bool = False,
-        boundary: Boundary = "next",
-        columns: Sequence[str] = (),
+        **search: Unpack[SurprisalOptions],
     ) -> pandas.DataFrame:
         """Surprisals of the sentences in a column of a frame, as `dtg surprisal FILE --column NAME` writes them.
 
         Args:
             frame: a row for each sentence.
             column: where the sentences are: texts, which are split into words, or sequences of words.
-            beam: and `accuracy`, `word_beam`: see `LanguageModel`.
+            beam: and the other options: see `LanguageModel`.
             base: "e" gives nats, "2" bits; the column `unit` says which.
             per: a row for each word, or for each whitespace-separated word.
             end: a row for `<END>`, too.
-            boundary: and `columns`: see `LanguageModel`.
 
         Returns:
             A row for each word: surprisal and what goes with it, `model`, `unit`, `beam`, and the columns of the frame.
         """
-        stream = partial(
-            self.surprisal_stream,
-            beam=beam,
-            accuracy=accuracy,
-            word_beam=word_beam,
-            boundary=boundary,
-            columns=columns,
-        )
-        width = BeamOptions.of(beam=beam, accuracy=accuracy, word_beam=word_beam).beam
+        options = BeamOptions.of(beam=beam, **search)
+        stream, width = partial(self.search_stream, options=options), options.beam
         return surprisal_table(frame, column, stream, name=self.name, beam=width, base=base, per=per, end=end)
 
     def generate(
@@ -408,21 +371,17 @@ class LanguageModel:
             options=BeamOptions.of(beam=beam, accuracy=accuracy),
         )
 
+    @spelled_out(SearchOptions)
     def marginal(
         self,
         sentence: GivenSentence,
         how: How = "auto",
         *,
         beam: int | None = None,
-        accuracy: Accuracy | None = None,
         proposal: Proposal | Sequence[Tree] | None = None,
         trees: int = 300,
         generator: torch.Generator | None = None,
-        word_beam: int | None = None,
-        fast_track: int = 0,
-        max_actions: int | None = None,
-        derivations: Derivations = "canonical",
-        constrained: bool | None = None,
+        **search: Unpack[SearchOptions],
     ) -> Marginal:
         """What is known about log p(words), the sum over all trees.
 
@@ -439,30 +398,17 @@ class LanguageModel:
         Returns:
             A `Marginal` that says whether its number is exact, a lower bound or an estimate.
         """
-        given = {
-            "accuracy": accuracy,
-            "word_beam": word_beam,
-            "fast_track": fast_track or None,
-            "max_actions": max_actions,
-        }
-        options = BeamOptions.of(
-            accuracy=accuracy,
-            beam=beam,
-            word_beam=word_beam,
-            fast_track=fast_track,
-            max_actions=max_actions,
-            derivations=derivations,
-            constrained=constrained,
-        )
+        given = {**search, "fast_track": search.get("fast_track") or None}
+        limits = ("accuracy", "word_beam", "fast_track", "max_actions")
         return marginalize(
             self.decoder_model,
             as_sentence(sentence, self.language),
             how,
-            options,
+            BeamOptions.of(beam=beam, **search),
             proposal=proposal,
             trees=trees,
             generator=generator,
-            search_was_set=[name for name, value in given.items() if value is not None],
+            search_was_set=[name for name in limits if given.get(name) is not None],
         )
 
     def rerank(
@@ -489,16 +435,9 @@ class LanguageModel:
         split = as_sentence(sentence, self.language)
         return rerank(self.decoder_model, split, proposal, trees=trees, seed=seed, constrained=constrained)
 
+    @spelled_out(SearchOptions)
     def analyse(
-        self,
-        sentence: GivenSentence | Tree,
-        beam: int | None = None,
-        *,
-        accuracy: Accuracy | None = None,
-        word_beam: int | None = None,
-        fast_track: int = 0,
-        max_actions: int | None = None,
-        constrained: bool | None = None,
+        self, sentence: GivenSentence | Tree, beam: int | None = None, **search: Unpack[SearchOptions]
     ) -> Analysis:
         """What the model computes for a sentence: rows, hidden states, attention weights, log-probabilities of actions.
 
@@ -510,28 +449,27 @@ class LanguageModel:
             An `Analysis`, in which words, actions and rows are aligned. `dtg.analysis.analyse_hypothesis` gives the same of
             a hypothesis in the middle of a sentence.
         """
-        options = BeamOptions.of(
-            accuracy=accuracy,
-            beam=beam,
-            word_beam=word_beam,
-            fast_track=fast_track,
-            max_actions=max_actions,
-            constrained=constrained,
-        )
-        return analyse(self.decoder_model, sentence, options, constrained)
+        options = BeamOptions.of(beam=beam, **search)
+        return analyse(self.decoder_model, sentence, options, options.constrained)
 
-    def explore(self, *sentences: GivenSentence, beam: int = BEAM, word_beam: int | None = None) -> SavedPage:
+    def explore(
+        self,
+        *sentences: GivenSentence,
+        beam: int | None = None,
+        accuracy: Accuracy | None = None,
+        word_beam: int | None = None,
+    ) -> SavedPage:
         """A page on which one steps through sentences and watches the search; a notebook shows it.
 
         Args:
             sentences: texts, which are split into words, or sequences of words.
-            beam: of the search; `word_beam` likewise.
+            beam: options of the search; `accuracy` and `word_beam` likewise.
 
         Returns:
             A page that needs no server: `page.save("page.html")` writes it.
         """
         models = {self.name: self.decoder_model}
-        return make_page(models, [(self.name, sentence) for sentence in sentences], beam, word_beam)
+        return make_page(models, [(self.name, sentence) for sentence in sentences], accuracy, beam, word_beam)
 
 
 def name_of(path: str | Path) -> str:

@@ -19,14 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import log
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 from torch import Tensor
 
 from dtg.errors import InputError
-from dtg.language_model import LanguageModel
-from dtg.search.options import Accuracy, Boundary
+from dtg.language_model import LanguageModel, SurprisalOptions, spelled_out
 from dtg.text.sentence import Sentence, as_sentence
 
 Batch = str | Sequence[str] | Sequence[Sequence[str]]
@@ -42,21 +41,9 @@ def mean(scores: Tensor) -> float:
 class Scorer:
     """Scores of sentences by one model; the options are those of its beam search (see `LanguageModel`)."""
 
-    def __init__(
-        self,
-        model: LanguageModel,
-        beam: int | None = None,
-        *,
-        accuracy: Accuracy | None = None,
-        word_beam: int | None = None,
-        fast_track: int = 0,
-        max_actions: int | None = None,
-        constrained: bool | None = None,
-        boundary: Boundary = "next",
-    ) -> None:
-        self.model = model
-        self.beam, self.accuracy, self.word_beam, self.fast_track = beam, accuracy, word_beam, fast_track
-        self.max_actions, self.constrained, self.boundary = max_actions, constrained, boundary
+    @spelled_out(SurprisalOptions)
+    def __init__(self, model: LanguageModel, beam: int | None = None, **search: Unpack[SurprisalOptions]) -> None:
+        self.model, self.beam, self.search = model, beam, search
 
     def sequence_score(
         self,
@@ -123,16 +110,7 @@ class Scorer:
 
     def _log_probabilities(self, sentences: Sequence[Sentence], eos_token: bool) -> list[Tensor]:
         """(units,) for each sentence. All go to the model together, which searches shared prefixes once."""
-        found = self.model.surprisal(
-            [sentence.words for sentence in sentences],
-            self.beam,
-            accuracy=self.accuracy,
-            word_beam=self.word_beam,
-            fast_track=self.fast_track,
-            max_actions=self.max_actions,
-            constrained=self.constrained,
-            boundary=self.boundary,
-        )
+        found = self.model.surprisal([sentence.words for sentence in sentences], self.beam, **self.search)
         return [
             -torch.tensor([*result.surprisals.tolist(), *[result.end_surprisal] * eos_token], dtype=torch.float64)
             for result in found

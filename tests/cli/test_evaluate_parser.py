@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from dtg.evaluation.tasks.parsing import bin_name, evaluate_parser
+from dtg.evaluation.tasks.gold import bin_name
+from dtg.evaluation.tasks.parsing import evaluate_parser
 from dtg.parser import ParsedTree
 from dtg.trees import DependencyTree, read_conllu
 from tests.cli.running import dtg

@@ -180,8 +180,11 @@ def test_info(folder: Path, tmp_path: Path) -> None:
     assert "phrases deep" in dtg("info", folder / "dev.conllu", "--project", "none").stdout
     plain = tmp_path / "trees.txt"
     plain.write_text("(TOP (S (NP-SBJ (DT The) (NN dog)) (VP (VBZ barks))))\n")
-    done = dtg("info", plain, "--trees", "brackets")
+    done = dtg("info", plain, "--treebank-format", "brackets")
     assert "removed outer brackets around 1 sentence" in done.stderr and "S 1" in done.stdout
+    old = dtg("info", plain, "--trees=brackets")  # as it was called before
+    assert old.stdout == done.stdout
+    assert old.stderr == "dtg: --trees is called --treebank-format now; it still works.\n" + done.stderr
     dtg("prepare", "--train", plain, "--dev", plain, "--trees", "brackets", *out(tmp_path, "corpus"))
     for wrong, reason in (
         (("info", folder / "dev.mrg", "--project", "head"), "are phrases already"),

@@ -180,3 +180,29 @@ def test_absurd_models_are_answered_at_once(corpus: Path, config: Path, tmp_path
     told = dtg("train", config, "--set", setting, "--data", corpus, "--out", tmp_path / "run", code=1).stderr
     assert "which need" in told or "is expected" in told or "there cannot be" in told
     assert not (tmp_path / "run").exists()
+
+
+def test_embeddings_from_the_corpus(corpus: Path, config: Path, tmp_path: Path) -> None:
+    first = {}
+    for kind in ("random", "corpus"):
+        out = tmp_path / kind
+        command = (
+            "train",
+            config,
+            "--set",
+            f"training.embeddings={kind}",
+            "--data",
+            corpus,
+            "--out",
+            out,
+            "--threads",
+            "1",
+        )
+        dtg(*command, "--max-minutes", "0")
+        first[kind] = next(
+            record["loss"]
+            for line in (out / "log.jsonl").read_text().splitlines()
+            if (record := json.loads(line))["kind"] == "train"
+        )
+    assert first["corpus"] < first["random"] - 0.02  # frequent subwords are known to be frequent
+    assert "finished after step 10" in dtg(*command, "--resume").stdout

@@ -12,7 +12,8 @@ import pytest
 
 from dtg.errors import InputError, MissingExtraError
 from dtg.evaluation import figures
-from dtg.evaluation.figures import Bar, bars_by_group
+from dtg.evaluation.figures import bars_by_group
+from dtg.evaluation.intervals import Interval
 from dtg.evaluation.tasks.pairs.paradigms import PARADIGMS, title
 from dtg.io.pictures import STYLES, wrapped
 from dtg.training.curves import learning_curves, spread
@@ -28,9 +29,9 @@ NAMES = [
 ]
 
 
-def bars(seed: int) -> list[Bar]:
+def bars(seed: int) -> list[Interval]:
     values = [100 * abs(math.sin(seed + row)) for row in range(len(GROUPS))]
-    return [Bar(value, max(0.0, value - 3), min(100.0, value + 3)) for value in values]
+    return [Interval(value, max(0.0, value - 3), min(100.0, value + 3)) for value in values]
 
 
 def log(level: float, dev: bool = True) -> list[dict[str, Any]]:
@@ -86,7 +87,7 @@ def assert_readable(figure: Any) -> None:
 @pytest.mark.parametrize("count", [1, 3, 6])
 def test_bars_of_twelve_groups_are_readable(tmp_path: Path, drawn: list[Any], count: int) -> None:
     models = {name: bars(number) for number, name in enumerate(NAMES[:count])}
-    models[NAMES[0]][0] = Bar(100, 100, 100)
+    models[NAMES[0]][0] = Interval(100, 100, 100)
     bars_by_group(tmp_path / "bars.png", GROUPS, models)
     assert_readable(drawn[0])
     (axes,) = drawn[0].axes
@@ -96,7 +97,7 @@ def test_bars_of_twelve_groups_are_readable(tmp_path: Path, drawn: list[Any], co
 
 
 def test_missing_bars_and_no_chance(tmp_path: Path, drawn: list[Any]) -> None:
-    bars_by_group(tmp_path / "bars.svg", ["x", "y"], {"a": [Bar(50, 40, 60), None]}, chance=None)
+    bars_by_group(tmp_path / "bars.svg", ["x", "y"], {"a": [Interval(50, 40, 60), None]}, chance=None)
     (axes,) = drawn[0].axes
     assert len(axes.patches) == 1 and [text.get_text() for text in axes.texts] == ["50.0"]
     assert "chance" not in (tmp_path / "bars.svg").read_text()
@@ -106,7 +107,7 @@ def test_missing_bars_and_no_chance(tmp_path: Path, drawn: list[Any]) -> None:
 def test_the_same_picture_makes_the_same_file(tmp_path: Path, suffix: str) -> None:
     first, again = tmp_path / f"1.{suffix}", tmp_path / f"2.{suffix}"
     for path in (first, again):
-        bars_by_group(path, ["x"], {"a": [Bar(50, 40, 60)], "b": [Bar(50, 40, 60)]})
+        bars_by_group(path, ["x"], {"a": [Interval(50, 40, 60)], "b": [Interval(50, 40, 60)]})
     assert first.read_bytes() == again.read_bytes()
 
 
@@ -165,5 +166,5 @@ def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_dollars_are_no_mathematics(tmp_path: Path) -> None:
     name = r"$\frac$ and $5"
-    bars_by_group(tmp_path / "bars.svg", [name, "b"], {name: [Bar(50, 40, 60), None]})
+    bars_by_group(tmp_path / "bars.svg", [name, "b"], {name: [Interval(50, 40, 60), None]})
     assert (tmp_path / "bars.svg").stat().st_size > 1000

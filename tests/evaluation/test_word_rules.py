@@ -11,7 +11,9 @@ import pytest
 import dtg
 from dtg.errors import InputError
 from dtg.evaluation.harness import HarnessModel
+from dtg.evaluation.tasks.perplexity import Perplexity
 from dtg.language_model import LanguageModel
+from dtg.text.sentence import Sentence
 from tests.scoring.test_marginal import tiny
 
 TEXT, OTHER = "L'homme parle.", "L'ami parle."
@@ -83,3 +85,21 @@ def test_a_model_whose_words_have_to_be_given(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="raw text cannot be split into words here"):
         dtg.evaluate(model, "ppl", tmp_path / "lines.txt", progress=False)
     assert dtg.evaluate(model, "ppl", tmp_path / "lines.txt", progress=False, tokenized=True).metrics
+
+
+def test_a_sample_is_drawn_by_the_words_of_the_model(model: LanguageModel, tmp_path: Path) -> None:
+    """A sample of a text is that of the same text split by hand, in French as in English."""
+    lines = [f"L'{noun} parle." for noun in ("homme", "ami", "enfant", "élève", "arbre", "oiseau", "école", "orage")]
+    text, french, english = (tmp_path / name for name in ("lines.txt", "french.txt", "english.txt"))
+    text.write_text("\n".join(lines) + "\n")
+    for path, language in ((french, "fr"), (english, "en")):
+        path.write_text("\n".join(" ".join(Sentence.of_text(line, language).words) for line in lines) + "\n")
+
+    def drawn(path: Path, of: LanguageModel, *, tokenized: bool) -> list[tuple[int, int]]:
+        task = Perplexity.of(path, by="beam", sample=4, seed=1, tokenized=tokenized).for_model(of)
+        return [(one.sentence_id, len(one.words)) for one in task.sentences]
+
+    ours = drawn(text, model, tokenized=False)
+    assert ours == drawn(french, model, tokenized=True)
+    assert drawn(text, tiny("txl-tokens"), tokenized=False) == drawn(english, tiny("txl-tokens"), tokenized=True)
+    assert [number for number, _ in ours] != [number for number, _ in drawn(english, model, tokenized=True)]

@@ -166,6 +166,26 @@ def test_the_beam_slider_reads_again_from_the_first_word(
     page.get_by_text("5 hypotheses").wait_for()
 
 
+def test_the_accuracy_slider_has_what_the_command_has(
+    watched: Watched, server: RunningServer, bundled: LanguageModel
+) -> None:
+    page = watched.page
+    page.goto(f"{server.address}#{urlencode({'s': SENTENCE, 'at': '7'})}")
+    is_done(page, "fell")
+    assert page.get_by_role("slider", name="Beam").count() == 0  # it adapts
+    for place, accuracy in enumerate(("fast", "default")):
+        page.get_by_role("slider", name="Accuracy").fill(str(place))
+        page.wait_for_url(f"**accuracy={accuracy}*")
+        is_done(page, "fell")
+        state = bundled.begin(accuracy=accuracy)  # type: ignore[arg-type]
+        for word in GARDEN_PATH[:7]:
+            state = state.step(word)
+        same_as(state, page)
+    page.get_by_role("slider", name="Accuracy").fill("3")
+    page.wait_for_url("**beam=50*")
+    assert page.get_by_role("slider", name="Beam").count() == 1
+
+
 def test_two_models_and_two_sentences_are_compared(watched: Watched, server: RunningServer) -> None:
     page = watched.page
     page.goto(address(server, s="The man knew the answer was wrong .", at="6"))

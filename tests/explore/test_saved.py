@@ -47,7 +47,7 @@ def test_a_page_holds_everything_and_is_small(bundled: LanguageModel, tmp_path: 
     page = bundled.explore(FIFTEEN, beam=10)
     assert len(page.html.encode()) < MOST_BYTES
     data = content(page.html)
-    assert data["beam"] == 10
+    assert data["search"] == "beam 10, word beam 3"
     (sentence,) = data["sentences"]
     assert sentence["words"] == FIFTEEN.split()
     expected = bundled.surprisal([FIFTEEN.split()], beam=10)[0]

@@ -102,6 +102,8 @@ def test_a_page_is_saved(client: TestClient) -> None:
         ("/api/sentence", {**ASKED, "text": "a", "beam": 100_000}, "beam is 100000; up to 500"),
         ("/api/sentence", {**ASKED, "text": "a", "beam": 0}, "beam is 0; a whole number of at least 1"),
         ("/api/sentence", {**ASKED, "text": "a", "beam": "5"}, "beam is '5'; a whole number"),
+        ("/api/sentence", {**ASKED, "text": "a", "accuracy": "low", "beam": None}, "accuracy is 'low'"),
+        ("/api/sentence", {**ASKED, "text": "a", "accuracy": "fast"}, "a beam adapts, or has a fixed width"),
         ("/api/sentence", {**ASKED, "text": 5}, "text is 5; a string is expected"),
         ("/api/sentence", {**ASKED, "text": "a", "more": 1}, "the request has no key more"),
         ("/api/sentence", ASKED, "the request lacks a key"),

@@ -13,7 +13,7 @@ from dtg.transitions.arcs.arc_standard import ArcStandard
 from dtg.transitions.top_down import PhraseState, TopDown
 from tests.explore.conftest import GARDEN_PATH
 
-SEARCH = SearchSettings("mini", 20)
+SEARCH = SearchSettings("mini", beam=20)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_closed_and_idle_tabs_are_freed(bundled: LanguageModel) -> None:
 
 def test_mistakes(store: StateStore, bundled: LanguageModel) -> None:
     with pytest.raises(UnknownNameError, match="no model called 'other'"):
-        store.word("tab", SearchSettings("other", 5), ("The",))
+        store.word("tab", SearchSettings("other", beam=5), ("The",))
     with pytest.raises(InputError, match="there is no hypothesis 99"):
         store.attention("tab", SEARCH, ("The",), 99)
     ticks = iter(range(1000))

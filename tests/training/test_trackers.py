@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
+from accelerate import tracking
 from accelerate.tracking import GeneralTracker
 
 from dtg.errors import MissingExtraError, TrainingError, UnknownNameError
@@ -89,6 +92,86 @@ def test_one_that_cannot_be_started(tmp_path: Path) -> None:
 
     with pytest.raises(TrainingError, match=r"cannot start logging with .*: no login"):
         toy_train(tmp_path / "run", options=options(Unknown()))
+
+
+class RecordedWandb(ModuleType):
+    """A module in wandb's place, as far as Accelerate uses it: what runs were begun, and what they were told."""
+
+    def __init__(self) -> None:
+        super().__init__("wandb")
+        self.begun: list[dict[str, Any]] = []
+        self.stored: dict[str, Any] = {}
+        self.logged: list[tuple[int, dict[str, Any]]] = []
+        self.finished = 0
+        self.config = self
+
+    def init(self, **options: Any) -> RecordedWandb:
+        self.begun.append(options)
+        return self
+
+    def update(self, values: dict[str, Any], allow_val_change: bool) -> None:
+        self.stored |= values
+
+    def log(self, values: dict[str, Any], step: int) -> None:
+        self.logged.append((step, values))
+
+    def finish(self) -> None:
+        self.finished += 1
+
+
+class RecordedWriter:
+    """In the place of TensorBoard's SummaryWriter."""
+
+    made: list[RecordedWriter]
+
+    def __init__(self, folder: str, **options: Any) -> None:
+        self.folder, self.options = folder, options
+        self.logged: list[tuple[int, str, float]] = []
+        self.is_closed = False
+        self.made.append(self)
+
+    def add_scalar(self, name: str, value: float, global_step: int) -> None:
+        self.logged.append((global_step, name, value))
+
+    def add_hparams(self, values: dict[str, Any], metric_dict: dict[str, Any]) -> None:
+        self.settings = values
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_both_packages_are_called_as_they_expect(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`WANDB_MODE=offline dtg train ... --log-with wandb --log-with tensorboard` with the packages themselves does the same."""
+    wandb, board = RecordedWandb(), ModuleType("torch.utils.tensorboard")
+    RecordedWriter.made = []
+    board.SummaryWriter = RecordedWriter  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", board)
+    monkeypatch.setattr(torch.utils, "tensorboard", board, raising=False)
+    monkeypatch.setattr(runtime, "find_spec", lambda name: name)
+    kinds = [tracking.LoggerType.TENSORBOARD, tracking.LoggerType.WANDB]
+    monkeypatch.setattr(tracking, "_available_trackers", kinds)
+    both = RuntimeOptions(device="cpu", log_with=["tensorboard", "wandb"])
+    out = tmp_path / "run"
+    assert toy_train(out, options=both, max_minutes=0).finished is None
+    assert toy_train(out, options=both, resume=True).finished == "complete"
+    assert_same(out, whole)
+
+    first, second = wandb.begun
+    assert first == second and first["project"] == "dtg" and first["name"] == "run" and first["resume"] == "allow"
+    assert wandb.stored["training/seed"] == 3 and wandb.finished == 2
+    told = [(step, name) for step, values in wandb.logged for name in values]
+    records = log_without_times(out)[1:]
+    assert {(one["step"], f"{one['kind']}/loss") for one in records} <= set(told)
+
+    begun, resumed = RecordedWriter.made
+    assert begun.folder == resumed.folder == str(out / "tensorboard" / "dtg")
+    assert begun.options == {} and list(resumed.options) == ["purge_step"] and begun.is_closed and resumed.is_closed
+    assert [(step, name) for writer in RecordedWriter.made for step, name, _ in writer.logged] == told
+    assert begun.settings["model/width"] == 16
 
 
 def test_packages_that_are_missing_and_names_that_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

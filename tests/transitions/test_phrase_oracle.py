@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dtg.errors import TooFarError
 from dtg.families.reading import numbered
 from dtg.transitions import TransitionSystem
 from dtg.transitions.batch import SentenceBatch, expand_actions
@@ -59,3 +60,19 @@ def test_a_batch_gives_its_trees_back(family: str) -> None:
     trees, splits = map(list, zip(*random_trees(family, 30, seed=4), strict=True))
     batch = SentenceBatch.of(trees, [numbered(split) for split in splits])
     assert [tree.key for tree in batch.trees()] == [tree.key for tree in trees]
+
+
+@pytest.mark.parametrize("limit", [2, 3, 5])
+def test_a_tree_is_within_reach_if_its_subwords_are(limit: int) -> None:
+    system, reached = ShiftAttach(attach_limit=limit), 0
+    trees = list(random_trees("pushdown", 60, seed=7))
+    for tree, split in trees:
+        within = system.reaches(tree, [len(pieces) for pieces in split])
+        reached += within
+        try:
+            system.derive(SentenceBatch.of([tree], [numbered(split)]))
+        except TooFarError:
+            assert not within
+        else:
+            assert within
+    assert 0 < reached < len(trees)

@@ -37,11 +37,14 @@ class RecordingLayerKeys:
 
     layer: LayerPackedKeys
     weights: list[Tensor]
-    skip: int = 0
+
+    def queries(self, rows: Tensor) -> Tensor:
+        """See `LayerKeys`."""
+        return self.layer.queries(rows)
 
     def attend(self, projected: Projected) -> Tensor:
         """See `LayerKeys`."""
-        (block,) = self.layer.keys.blocks  # one sentence: its rows are in order
+        (block,) = self.layer.blocks  # one sentence: its rows are in order
         groups = self.layer.groups
         found = [dense_weights(projected.of_heads(group), block.views[group.view]) for group in groups]
         self.weights.append(torch.cat(found))

@@ -16,20 +16,26 @@ from dtg.cli.lazy import LazyCommand, LazyGroup
 from dtg.environment import keep_freed_memory
 from dtg.io.messages import DtgWarning
 
+OF_TREEBANKS = {"--trees": "--treebank-format"}  # elsewhere, --trees is how many are drawn
 COMMANDS = {
     "inspect": LazyCommand(
         "dtg.cli.commands.inspect:inspect", "What a model reads, attends to and predicts, row by row."
     ),
     "info": LazyCommand(
-        "dtg.cli.commands.info:info", "What comes with dtg, what a model or parser is, what is in a treebank."
+        "dtg.cli.commands.info:info",
+        "What comes with dtg, what a model or parser is, what is in a treebank.",
+        renamed=OF_TREEBANKS,
     ),
     "prepare": LazyCommand(
         "dtg.cli.commands.prepare:prepare",
         "Turn treebanks or plain text into a corpus to train on.",
         "dtg.cli.commands.prepare:SeveralFiles",
+        renamed=OF_TREEBANKS,
     ),
     "train": LazyCommand("dtg.cli.commands.train:train", "Train a model, resumably."),
-    "train-parser": LazyCommand("dtg.cli.commands.train_parser:train_parser", "Train a parser, resumably."),
+    "train-parser": LazyCommand(
+        "dtg.cli.commands.train_parser:train_parser", "Train a parser, resumably.", renamed=OF_TREEBANKS
+    ),
     "parse": LazyCommand(
         "dtg.cli.commands.parse:parse", "Trees for sentences that have none.", "dtg.cli.options:DrawCommand"
     ),
@@ -46,7 +52,9 @@ COMMANDS = {
     "explore": LazyCommand("dtg.cli.commands.explore:explore", "Watch a model read, in the browser."),
     "demo": LazyCommand("dtg.cli.commands.demo:demo", "What the bundled models make of a few sentences."),
     "evaluate": LazyCommand(
-        "dtg.cli.commands.evaluation.command:evaluate", "How good something is, measured against gold."
+        "dtg.cli.commands.evaluation.command:evaluate",
+        "How good something is, measured against gold.",
+        renamed={"parser": OF_TREEBANKS},
     ),
 }
 

@@ -134,7 +134,7 @@ RootsOption = Annotated[
 TreeFormatOption = Annotated[
     TreeFormat,
     typer.Option(
-        "--trees",
+        "--treebank-format",
         help="What treebanks are written in: conllu, brackets, or auto, by their names (.ptb, .mrg, .brackets).",
     ),
 ]

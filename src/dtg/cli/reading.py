@@ -6,30 +6,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dtg.cli.options import (
+    FunctionsOption,
+    NonProjectiveOption,
+    ProjectOption,
+    RootsOption,
+    SkipInvalidOption,
+    TagsOption,
+    TracesOption,
+    TreeFormatOption,
+    UnaryOption,
+)
 from dtg.errors import InputError
 from dtg.trees import BracketReading, TreebankReading, TreeReading
-from dtg.trees.conllu import Roots
-from dtg.trees.phrases.brackets import Functions, Tags, Traces, Unary
-from dtg.trees.phrases.projection import PhraseLabels
-from dtg.trees.reading import TreeFormat, holds_brackets
-from dtg.trees.treebank import NonProjective
+from dtg.trees.reading import holds_brackets
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadingOptions:
-    """The options of a command; None where one is not given, so that those that do not apply can be refused."""
+    """Options of commands that read treebanks; None where one is not given, so that those that do not apply can be refused."""
 
-    trees: TreeFormat = "auto"
-    skip_invalid: bool = False
+    trees: TreeFormatOption = "auto"
     # For dependencies.
-    nonprojective: NonProjective = "lift"
-    roots: Roots = "error"
-    project: PhraseLabels | None = None
+    project: ProjectOption = None
+    nonprojective: NonProjectiveOption = "lift"
+    roots: RootsOption = "error"
     # For brackets.
-    unary: Unary | None = None
-    functions: Functions | None = None
-    traces: Traces | None = None
-    tags: Tags | None = None
+    unary: UnaryOption = None
+    functions: FunctionsOption = None
+    traces: TracesOption = None
+    tags: TagsOption = None
+    skip_invalid: SkipInvalidOption = False
 
     def reading(self, paths: Sequence[Path]) -> TreeReading:
         """How these files are read."""
@@ -47,6 +54,7 @@ class ReadingOptions:
         if of_brackets:
             name = next(iter(of_brackets))
             raise InputError(
-                f"--{name} is about trees in brackets (.ptb, .mrg, .brackets). Are these such trees? Pass --trees brackets."
+                f"--{name} is about trees in brackets (.ptb, .mrg, .brackets). Are these such trees? "
+                "Pass --treebank-format brackets."
             )
         return TreebankReading(self.nonprojective, self.roots, self.skip_invalid, self.project)

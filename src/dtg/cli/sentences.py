@@ -199,7 +199,7 @@ class LengthWarning:
     def counts(self) -> list[Any]:
         return [self.count, self.first]
 
-    def add(self, counts: list[Any]) -> None:
+    def add_counts(self, counts: list[Any]) -> None:
         count, first = counts
         self.count += count
         if first is not None:

@@ -18,6 +18,7 @@ from dtg.cli.exits import interruptible, tell
 from dtg.errors import InputError, PeerError
 from dtg.io.messages import pluralize
 from dtg.io.processes import ALONE, Processes, launched
+from dtg.scoring.kept import KeptTally
 
 if TYPE_CHECKING:
     from dtg.language_model import LanguageModel
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 Content = TypeVar("Content")
 Result = TypeVar("Result")
-LITTLE = 0.75  # of the probability, kept at a word
 RESUME = "The same command with --resume resumes it."
 RESUME_INSTEAD = "With --resume instead of --overwrite the same command resumes it; until then, the old file stays."
 STDIN = Path("/dev/stdin")
@@ -138,36 +138,15 @@ class Tally(Protocol):
     def counts(self) -> Any:
         """What was counted, as JSON can hold it."""
 
-    def add(self, counts: Any) -> None:
+    def add_counts(self, counts: Any) -> None:
         """Add what another process has counted."""
 
 
-class KeptWarning:
-    """Counts words at which the search kept little of the probability, and says how many there were."""
-
-    def __init__(self) -> None:
-        self.words = self.count = 0
-
-    def check(self, kept: Iterable[float]) -> None:
-        """Look at the words of one sentence."""
-        for share in kept:
-            self.words += 1
-            self.count += bool(share < LITTLE)
-
-    def counts(self) -> list[int]:
-        return [self.words, self.count]
-
-    def add(self, counts: list[int]) -> None:
-        self.words, self.count = self.words + counts[0], self.count + counts[1]
-
-    def end(self, to: Destination) -> None:
-        """Say it, if there were any; not to machines that read the standard output."""
-        if self.count and (to.out is not None or to.is_for_people):
-            typer.echo(
-                f"dtg: at {self.count:,} of {self.words:,} words the search kept less than {LITTLE:.0%} of the probability "
-                "(the column kept). --accuracy high keeps more.",
-                err=True,
-            )
+def warn_of_kept(tally: KeptTally, to: Destination) -> None:
+    """Say at how many words the search kept little, if there were any; not to machines that read the standard output."""
+    if tally.count and (to.out is not None or to.is_for_people):
+        for remark in tally.remarks():
+            typer.echo(f"dtg: {remark} (the column kept). --accuracy high keeps more.", err=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +159,7 @@ class Search:
     boundary: Boundary = "next"
     columns: tuple[str, ...] = ()
     accuracy: Accuracy | None = None
-    kept: KeptWarning = field(default_factory=KeptWarning)
+    kept: KeptTally = field(default_factory=KeptTally)
 
     @property
     def options(self) -> BeamOptions:
@@ -235,7 +214,7 @@ class Search:
             columns=self.columns,
         )
         for found in searched:
-            self.kept.check(found.kept)
+            self.kept.add(found.kept)
             yield found
 
 
@@ -363,7 +342,7 @@ def add_up(work: Work[Content, Result], out: Path | None, processes: Processes) 
     for number, tally in enumerate(work.tallies):
         name = f"{'' if out is None else out.name}/tally {number}"
         for counts in processes.gather(name, tally.counts())[1:]:
-            tally.add(counts)
+            tally.add_counts(counts)
 
 
 @contextmanager

@@ -5,20 +5,28 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dtg import configs
+from dtg.cli.options import (
+    LogWithOption,
+    MaxMinutesOption,
+    PrecisionOption,
+    ResumeRunOption,
+    ThreadsOption,
+    TrainingDeviceOption,
+)
 from dtg.errors import ConfigError, InputError
 from dtg.trees import read_conllu
 
 if TYPE_CHECKING:
     from dtg.cli.training_progress import ProgressReporter
-    from dtg.training import Outcome, TrainingConfig
+    from dtg.training import Outcome, RuntimeOptions, TrainingConfig
 
 TABLES = ("model", "training")
 Tables = dict[str, dict[str, Any]]
@@ -105,22 +113,41 @@ def share_found(treebanks: Sequence[Path], language: str) -> float | None:
     return found / total if total else None
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingRun:
-    """Where and how a run is computed."""
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run is computed; `out` is its folder."""
 
-    out: Path
-    resume: bool
-    max_minutes: float | None
-    precision: str
-    device: str
-    threads: int | None
-    fsdp: bool = False
-    score_test: bool = False
-    log_with: tuple[str, ...] = ()
+    resume: ResumeRunOption = False
+    max_minutes: MaxMinutesOption = None
+    precision: PrecisionOption = "no"
+    device: TrainingDeviceOption = "auto"
+    threads: ThreadsOption = None
+    log_with: LogWithOption = None
+    # Of language models.
+    score_test: Annotated[
+        bool, typer.Option("--score-test", help="At the end, score the test set with the best model.")
+    ] = False
+    fsdp: Annotated[bool, typer.Option("--fsdp", help="Shard the weights over the processes (torchrun).")] = False
+
+    def written(self) -> str:
+        """What was given of it besides --resume and --max-minutes, as it is typed."""
+        typed = ""
+        for field in fields(self):
+            name, value = f"--{field.name.replace('_', '-')}", getattr(self, field.name)
+            if value != field.default and field.name not in ("resume", "max_minutes"):
+                several = value if isinstance(value, list) else [value]
+                typed += "".join(f" {name}" if one is True else f" {name} {one}" for one in several)
+        return typed
+
+    def runtime(self) -> RuntimeOptions:
+        """For the library, which says what is wrong with it."""
+        from dtg.training import RuntimeOptions
+
+        return RuntimeOptions(self.precision, self.fsdp, self.device, tuple(self.log_with or ()))
 
     def train(
         self,
+        out: Path,
         model: Any,
         corpus: Any,
         config: TrainingConfig,
@@ -131,16 +158,16 @@ class TrainingRun:
         """Train, and leave the other processes of the run, if there are any."""
         import torch
 
-        from dtg.training import RuntimeOptions, train
+        from dtg.training import train
 
         with reporter:
             outcome = train(
                 model,
                 corpus,
                 config,
-                self.out,
+                out,
                 model_table=table,
-                options=RuntimeOptions(self.precision, self.fsdp, self.device, self.log_with),
+                options=self.runtime(),
                 resume=self.resume,
                 max_minutes=self.max_minutes,
                 score_test=self.score_test,
@@ -158,7 +185,7 @@ class TrainingRun:
         if self.threads is not None:
             torch.set_num_threads(self.threads)
 
-    def end(self, outcome: Outcome, what: str, per: str, how_to_resume: str) -> None:
+    def end(self, out: Path, outcome: Outcome, what: str, per: str, how_to_resume: str) -> None:
         """Say how it ended and what to do next; `per` is what its losses are means of."""
         if outcome.is_main and outcome.finished is None:
             typer.echo(f"suspended after step {outcome.step:,} of {outcome.steps:,}. {how_to_resume}")
@@ -174,6 +201,6 @@ class TrainingRun:
                     f"test: {outcome.test.loss:.4f} nats per prediction; perplexity {outcome.test.word_perplexity:.2f} "
                     f"per word, {outcome.test.piece_perplexity:.2f} per piece (words and tree together, <END> counted)"
                 )
-            typer.echo(f"the {what} is in {self.out / 'best'}")
+            typer.echo(f"the {what} is in {out / 'best'}")
         if outcome.finished is None and outcome.signal is not None:
             raise typer.Exit(128 + outcome.signal)  # as a shell reports it: what was to follow should not

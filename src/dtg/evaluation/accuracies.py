@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Protocol
 
 from dtg.evaluation.comparison import ONLY, overlap_summary
 from dtg.evaluation.contract import Content, Metric, Task
-from dtg.evaluation.figures import Bar
 from dtg.evaluation.rendering import BarChart, Block, Heading, Lines, Table, interval, percent, pluralize
 
 
@@ -115,15 +114,11 @@ class AccuracyTask(Task, Protocol):
     @classmethod
     def chart(cls, models: Mapping[str, Sequence[Metric]]) -> BarChart:
         """A bar for each model in each group; a model that has no metric of a group has no bar there."""
-        found = {name: {one.group: one for one in metrics if cls.is_drawn(one)} for name, metrics in models.items()}
-        groups = list(dict.fromkeys(group for some in found.values() for group in some))
-        bars = {
-            name: [
-                Bar(some[group].value.value, some[group].value.low, some[group].value.high) if group in some else None
-                for group in groups
-            ]
-            for name, some in found.items()
+        found = {
+            name: {one.group: one.value for one in metrics if cls.is_drawn(one)} for name, metrics in models.items()
         }
+        groups = list(dict.fromkeys(group for some in found.values() for group in some))
+        bars = {name: [some.get(group) for group in groups] for name, some in found.items()}
         return BarChart([cls.title(group) for group in groups], bars, cls.chance)
 
     chance: ClassVar[float | None] = None

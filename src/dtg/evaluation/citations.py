@@ -20,128 +20,43 @@ from dtg.tables.sidecar import read_sidecar, sidecar_path
 TO_SAY = "(say it)"
 
 
+DTG_PAPER, TRANSFORMER_XL, PLM_PAPER = "zhao-etal-2024-dtg", "dai-etal-2019-transformer-xl", "qian-etal-2021-plm"
+FAMILIES = {
+    "txl-tokens": TRANSFORMER_XL,
+    "tg": "sartran-etal-2022-tg",
+    "plm": PLM_PAPER,
+    "plm-mask": PLM_PAPER,
+    "pushdown": "murty-etal-2023-pushdown",
+}
+SEARCH = "stern-etal-2017-inference"
+BOUNDARIES = ("pimentel-meister-2024-word", "oh-schuler-2024-whitespaces")
+TRAINING_DATA = ("gessler-etal-2020-amalgum", "silveira-etal-2014-ewt", "zeldes-2017-gum")
+SOFTWARE = """@software{{dtg,
+  author = {{{{The dtg developers}}}},
+  title = {{{{dtg: language models that generate a sentence together with its syntax tree}}}},
+  version = {{{version}}},
+  year = {{2026}},
+}}"""
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A BibTeX entry."""
 
-    key: str
-    kind: str
-    fields: Mapping[str, str]
+    entry: str
+
+    @property
+    def key(self) -> str:
+        return self.entry[self.entry.index("{") + 1 : self.entry.index(",")]
 
     def bibtex(self) -> str:
-        lines = [f"  {name} = {{{value}}}," for name, value in self.fields.items()]
-        return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
+        return self.entry
 
 
-def paper(key: str, author: str, title: str, booktitle: str, year: int, kind: str = "inproceedings") -> Reference:
-    place = "journal" if kind == "article" else "booktitle"
-    return Reference(key, kind, {"author": author, "title": f"{{{title}}}", place: booktitle, "year": str(year)})
-
-
-ACL = "Proceedings of the {}th Annual Meeting of the Association for Computational Linguistics"
-EMNLP = "Proceedings of the {} Conference on Empirical Methods in Natural Language Processing"
-DTG_PAPER = paper(
-    "zhao-etal-2024-dtg",
-    "Zhao, Yida and Lou, Chao and Tu, Kewei",
-    "Dependency Transformer Grammars: Integrating Dependency Structures into Transformer Language Models",
-    "Proceedings of the 62nd Annual Meeting of the Association for Computational Linguistics",
-    2024,
-)
-TRANSFORMER_XL = paper(
-    "dai-etal-2019-transformer-xl",
-    "Dai, Zihang and Yang, Zhilin and Yang, Yiming and Carbonell, Jaime and Le, Quoc and Salakhutdinov, Ruslan",
-    "Transformer-XL: Attentive Language Models beyond a Fixed-Length Context",
-    ACL.format(57),
-    2019,
-)
-TG_PAPER = paper(
-    "sartran-etal-2022-tg",
-    "Sartran, Laurent and Barrett, Samuel and Kuncoro, Adhiguna and Stanojevi\\'c, Milo\\v{s} and Blunsom, Phil "
-    "and Dyer, Chris",
-    "Transformer Grammars: Augmenting Transformer Language Models with Syntactic Inductive Biases at Scale",
-    "Transactions of the Association for Computational Linguistics",
-    2022,
-    "article",
-)
-PLM_PAPER = paper(
-    "qian-etal-2021-plm",
-    "Qian, Peng and Naseem, Tahira and Levy, Roger and Fernandez Astudillo, Ram\\'on",
-    "Structural Guidance for Transformer Language Models",
-    ACL.format(59),
-    2021,
-)
-PUSHDOWN_PAPER = paper(
-    "murty-etal-2023-pushdown",
-    "Murty, Shikhar and Sharma, Pratyusha and Andreas, Jacob and Manning, Christopher",
-    "Pushdown Layers: Encoding Recursive Structure in Transformer Language Models",
-    EMNLP.format(2023),
-    2023,
-)
-FAMILIES: Mapping[str, tuple[Reference, ...]] = {
-    "txl-tokens": (TRANSFORMER_XL,),
-    "tg": (TG_PAPER,),
-    "plm": (PLM_PAPER,),
-    "plm-mask": (PLM_PAPER,),
-    "pushdown": (PUSHDOWN_PAPER,),
-}
-SEARCH = paper(
-    "stern-etal-2017-inference",
-    "Stern, Mitchell and Fried, Daniel and Klein, Dan",
-    "Effective Inference for Generative Neural Parsing",
-    EMNLP.format(2017),
-    2017,
-)
-BOUNDARIES = (
-    paper(
-        "pimentel-meister-2024-word",
-        "Pimentel, Tiago and Meister, Clara",
-        "How to Compute the Probability of a Word",
-        EMNLP.format(2024),
-        2024,
-    ),
-    paper(
-        "oh-schuler-2024-whitespaces",
-        "Oh, Byung-Doh and Schuler, William",
-        "Leading Whitespaces of Language Models' Subword Vocabulary Pose a Confound for Calculating Word Probabilities",
-        EMNLP.format(2024),
-        2024,
-    ),
-)
-TRAINING_DATA = (
-    paper(
-        "gessler-etal-2020-amalgum",
-        "Gessler, Luke and Peng, Siyao and Liu, Yang and Zhu, Yilun and Behzad, Shabnam and Zeldes, Amir",
-        "AMALGUM -- A Free, Balanced, Multilayer English Web Corpus",
-        "Proceedings of the Twelfth Language Resources and Evaluation Conference",
-        2020,
-    ),
-    paper(
-        "silveira-etal-2014-ewt",
-        "Silveira, Natalia and Dozat, Timothy and de Marneffe, Marie-Catherine and Bowman, Samuel and Connor, Miriam "
-        "and Bauer, John and Manning, Christopher",
-        "A Gold Standard Dependency Corpus for English",
-        "Proceedings of the Ninth International Conference on Language Resources and Evaluation",
-        2014,
-    ),
-    paper(
-        "zeldes-2017-gum",
-        "Zeldes, Amir",
-        "The GUM Corpus: Creating Multilayer Resources in the Classroom",
-        "Language Resources and Evaluation",
-        2017,
-        "article",
-    ),
-)
-
-
-def software() -> Reference:
-    """dtg itself, in this version."""
-    title = "{dtg: language models that generate a sentence together with its syntax tree}"
-    return Reference(
-        "dtg",
-        "software",
-        {"author": "{The dtg developers}", "title": title, "version": dtg.__version__, "year": "2026"},
-    )
+def bibliography() -> dict[str, Reference]:
+    """The entries of references.bib, by key."""
+    text = (Path(__file__).parent / "references.bib").read_text(encoding="utf-8")
+    return {one.key: one for one in map(Reference, text.strip().split("\n\n"))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +124,11 @@ def citation(path: Path, settings: Mapping[str, Any], unit: str, kept: str | Non
         "folds and tests": f"{TO_SAY} what is held out; over what intervals and tests are",
         "exploratory": f"{TO_SAY} which columns were planned, and which were tried",
     }
-    references = [software(), *FAMILIES.get(model.config.family, (DTG_PAPER,)), *([SEARCH] if model.has_trees else [])]
-    references += [*(BOUNDARIES if boundary == "own" else ()), *(TRAINING_DATA if is_bundled else ())]
-    return Citation(checklist, tuple(references))
+    known = bibliography()
+    keys = [FAMILIES.get(model.config.family, DTG_PAPER), *([SEARCH] if model.has_trees else [])]
+    keys += [*(BOUNDARIES if boundary == "own" else ()), *(TRAINING_DATA if is_bundled else ())]
+    references = (Reference(SOFTWARE.format(version=dtg.__version__)), *(known[key] for key in keys))
+    return Citation(checklist, references)
 
 
 def bundled_data(name: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
+from dtg.evaluation.intervals import Interval as Interval  # what others import from here, too
 from dtg.evaluation.rendering import Block, Drawing
 from dtg.language_model import LanguageModel
 from dtg.tables.columns import Column
@@ -19,20 +20,6 @@ Row = dict[str, Any]  # what is stored of an item: anything that JSON can hold
 Item = dict[str, Any]  # a row of the table of items, by the names of its columns
 Content = dict[str, Any]  # the numbers of results.json
 Tables = dict[str, tuple[Sequence[Column], Sequence[TableRow]]]  # by the name of the file
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A value with its 95 % confidence interval."""
-
-    value: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, content: Mapping[str, Any], value: str = "accuracy", interval: str = "interval") -> Interval:
-        """From a value and a list of two in results.json."""
-        return cls(content[value], *content[interval])
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +87,10 @@ class Task(Protocol):
 
     def remarks(self) -> list[str]:
         """What happened while items were read or trees proposed: nothing is changed or left out in silence."""
+        return []
+
+    def search_remarks(self) -> list[str]:
+        """What is to be said of the searches of this run, in this process; it is in no file."""
         return []
 
     def measure(self, model: LanguageModel, items: Sequence[Any]) -> list[Row]:

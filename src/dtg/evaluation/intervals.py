@@ -12,9 +12,10 @@ For a difference of two models on the same items, give the items' differences: t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,20 @@ DRAWS_AT_ONCE = 1_000_000  # bounds memory: draws of items held together
 FEW = 10  # items of a group below which items are not drawn within their groups
 SAMPLES, LEVEL = 1000, 0.95
 SEEDS = "variance between models trained with different seeds"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A value with its 95 % confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any], value: str = "accuracy", interval: str = "interval") -> Interval:
+        """From a value and a list of two in results.json."""
+        return cls(content[value], *content[interval])
 
 
 @dataclass(frozen=True, slots=True)

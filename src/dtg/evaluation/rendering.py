@@ -8,7 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Protocol
 
-from dtg.evaluation.figures import Bar, bars_by_group
+from dtg.evaluation.figures import bars_by_group
+from dtg.evaluation.intervals import Interval
 from dtg.io.messages import pluralize
 
 __all__ = ["pluralize"]  # what counts are written with, from one place
@@ -53,7 +54,7 @@ class BarChart:
     """A bar for each group of each model; None where a model has no value."""
 
     groups: Sequence[str]
-    bars: Mapping[str, Sequence[Bar | None]]
+    bars: Mapping[str, Sequence[Interval | None]]
     chance: float | None = None
 
     def draw(self, path: Path) -> None:

@@ -13,6 +13,7 @@ from dtg.errors import InputError
 from dtg.explore.states import SearchSettings
 from dtg.io.json_files import parse_json
 from dtg.io.settings import NonNegativeInt, PositiveInt, check_settings, from_table
+from dtg.search.options import Accuracy, BeamOptions
 
 LONGEST_TEXT = 600  # characters
 MOST_WORDS = 60
@@ -41,7 +42,8 @@ class SearchRequest(Request):
     """And with which search."""
 
     model: str
-    beam: PositiveInt
+    accuracy: Accuracy | None = None
+    beam: PositiveInt | None = None
     word_beam: PositiveInt | None = None
 
     def __post_init__(self) -> None:
@@ -49,10 +51,11 @@ class SearchRequest(Request):
         for name in ("beam", "word_beam"):
             if (getattr(self, name) or 0) > WIDEST_BEAM:
                 raise InputError(f"{name} is {getattr(self, name)}; up to {WIDEST_BEAM} can be explored.")
+        BeamOptions.of(accuracy=self.accuracy, beam=self.beam, word_beam=self.word_beam)  # raises if they contradict
 
     @property
     def search(self) -> SearchSettings:
-        return SearchSettings(self.model, self.beam, self.word_beam)
+        return SearchSettings(self.model, self.accuracy, self.beam, self.word_beam)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +91,8 @@ class SaveRequest(Request):
 
     texts: tuple[str, ...]
     models: tuple[str, ...]
-    beam: PositiveInt
+    accuracy: Accuracy | None = None
+    beam: PositiveInt | None = None
     word_beam: PositiveInt | None = None
 
     def __post_init__(self) -> None:
@@ -96,7 +100,9 @@ class SaveRequest(Request):
         if not 1 <= len(self.texts) <= MOST_SENTENCES or len(self.texts) != len(self.models):
             raise InputError(f"from 1 to {MOST_SENTENCES} sentences are expected, and a model for each.")
         for text, model in zip(self.texts, self.models, strict=True):
-            SentenceRequest(tab=self.tab, text=text, model=model, beam=self.beam, word_beam=self.word_beam)
+            SentenceRequest(
+                tab=self.tab, text=text, model=model, accuracy=self.accuracy, beam=self.beam, word_beam=self.word_beam
+            )
 
 
 def parse(kind: type[Asked], body: bytes) -> Asked:

@@ -16,9 +16,9 @@ from dtg.explore.requests import MOST_SENTENCES, MOST_WORDS
 from dtg.explore.states import SearchSettings, StateStore, check_words
 from dtg.io.atomic import replacing
 from dtg.model.model import DecoderModel
+from dtg.search.options import Accuracy
 from dtg.text.sentence import GivenSentence, as_sentence
 
-BEAM = 50  # of pages where none is given: a step takes about as long as a key press
 DETAILED = 3  # hypotheses of each word whose next words and attention are saved
 MOST_BYTES = (
     1_000_000  # for a sentence of 15 words or fewer; attention to fewer hypotheses is saved where there is not room
@@ -55,7 +55,8 @@ class SavedPage:
 def make_page(
     models: Mapping[str, DecoderModel],
     sentences: Sequence[tuple[str, GivenSentence]],
-    beam: int = BEAM,
+    accuracy: Accuracy | None = None,
+    beam: int | None = None,
     word_beam: int | None = None,
     time_limit: float = math.inf,
 ) -> SavedPage:
@@ -64,7 +65,8 @@ def make_page(
     Args:
         models: by name.
         sentences: the name of a model and what it reads, for each.
-        beam: of the search.
+        accuracy: of the search.
+        beam: of the search, if it is to have a fixed width.
         word_beam: of the search.
         time_limit: in seconds; an error is raised after that.
     """
@@ -72,7 +74,7 @@ def make_page(
         raise InputError(f"{len(sentences)} sentences cannot be put into a page; from 1 to {MOST_SENTENCES} can.")
     store, begin = StateStore(models, time_limit=time_limit), time.monotonic()
     read = [
-        (SearchSettings(name, beam, word_beam), as_sentence(given, models[name].config.language).words)
+        (SearchSettings(name, accuracy, beam, word_beam), as_sentence(given, models[name].config.language).words)
         for name, given in sentences
     ]
     for _, words in read:
@@ -81,8 +83,7 @@ def make_page(
     title = f"dtg: {' '.join(read[0][1])}" + (f" and {len(read) - 1} more" if len(read) > 1 else "")
     for detailed in range(DETAILED, -1, -1):
         record: Record = {
-            "beam": beam,
-            "word_beam": word_beam,
+            "search": read[0][0].options.title,
             "models": [model_record(name, models[name]) for name in dict.fromkeys(name for name, _ in sentences)],
             "sentences": [
                 sentence_record(store, search, words, detailed, begin + time_limit) for search, words in read
@@ -102,7 +103,7 @@ def sentence_record(
     records = []
     for count in range(1, len(words) + 1):
         if time.monotonic() > deadline:
-            raise InputError("saving the page takes too long; a narrower beam is quicker.")
+            raise InputError("saving the page takes too long; a lower accuracy or a narrower beam is quicker.")
         so_far = words[:count]
         record = dict(store.word(tab, search, so_far))
         shown = range(min(detailed, len(record["hypotheses"])))

@@ -33,12 +33,14 @@ from dtg.explore.assets import INDEX, TYPES, asset, asset_names
 from dtg.explore.examples import EXAMPLES
 from dtg.explore.records import HYPOTHESES, Record, model_record
 from dtg.explore.requests import MOST_BYTES, MOST_WORDS, WIDEST_BEAM, SaveRequest, SentenceRequest, StateRequest
-from dtg.explore.saved import BEAM, make_page
-from dtg.explore.states import SearchSettings, StateStore, TabClosedError, check_words
+from dtg.explore.saved import make_page
+from dtg.explore.states import SearchSettings, StateStore, TabClosedError, check_words, too_long
 from dtg.explore.worker import Priority, QueueFullError, Worker
 from dtg.model.model import DecoderModel
+from dtg.search.options import ACCURACIES, DEFAULT
 from dtg.text.sentence import as_sentence
 
+FIXED_BEAM = 50  # to begin with, where a beam of fixed width is chosen
 TIME_LIMIT = 60.0  # seconds of computing for one request
 TIDY_EVERY = 60.0  # seconds between two looks for idle tabs
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -165,7 +167,7 @@ class Explorer:
         with suppress(DtgError):
             for name, model in self.models.items():
                 words = await self.worker.run(Priority.WORD, words_of, "Hello.", model.config.language)
-                search = SearchSettings(name, BEAM)
+                search = SearchSettings(name)
                 await self.worker.run(Priority.WORD, self.store.word, "warm-up", search, words)
             await self.worker.run(Priority.WORD, self.store.close, "warm-up")
 
@@ -197,7 +199,12 @@ class Explorer:
             {
                 "models": [model_record(name, model) for name, model in self.models.items()],
                 "limits": {"words": MOST_WORDS, "beam": WIDEST_BEAM, "hypotheses": HYPOTHESES},
-                "beam": BEAM,
+                "accuracy": DEFAULT,
+                "accuracies": {
+                    name: f"hypotheses of {100 * limits['smallest_share']:g} % of the probability and more"
+                    for name, limits in ACCURACIES.items()
+                },
+                "beam": FIXED_BEAM,
                 "examples": [example.as_dict() for example in EXAMPLES],
             }
         )
@@ -219,8 +226,7 @@ class Explorer:
                     seconds += took
                     yield line({"type": "word", "index": count - 1, **record})
                     if seconds > self.time_limit and count < len(words):
-                        problem = f"this took longer than {self.time_limit:g} seconds; a narrower beam is quicker."
-                        yield line({"type": "error", "error": problem})
+                        yield line({"type": "error", "error": too_long(self.time_limit)})
                         return
                 yield line({"type": "done", "seconds": round(seconds, 3)})
             except (DtgError, QueueFullError) as problem:
@@ -269,9 +275,8 @@ class Explorer:
         for model in asked.models:
             self.check_model(model)
         sentences = list(zip(asked.models, asked.texts, strict=True))
-        page = await self.worker.run(
-            Priority.DETAIL, make_page, self.models, sentences, asked.beam, asked.word_beam, self.time_limit
-        )
+        limits = (asked.accuracy, asked.beam, asked.word_beam, self.time_limit)
+        page = await self.worker.run(Priority.DETAIL, make_page, self.models, sentences, *limits)
         disposition = 'attachment; filename="dtg-explore.html"'
         return Response(page.html, media_type=TYPES[".html"], headers={"Content-Disposition": disposition})
 

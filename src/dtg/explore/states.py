@@ -17,7 +17,7 @@ from dtg.errors import InputError, UnknownNameError
 from dtg.explore.records import Record, attention_record, ending_record, next_record, word_record
 from dtg.model.model import DecoderModel
 from dtg.search.beam_search import BeamSearch
-from dtg.search.options import BeamOptions
+from dtg.search.options import Accuracy, BeamOptions
 from dtg.search.state import BeamState
 
 MEMORY = 1 << 29  # bytes for all states
@@ -31,11 +31,17 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """Which model reads, and how widely."""
+    """Which model reads, and how widely: a beam that adapts, or one of fixed width."""
 
     model: str
-    beam: int
+    accuracy: Accuracy | None = None
+    beam: int | None = None
     word_beam: int | None = None
+
+    @property
+    def options(self) -> BeamOptions:
+        """Of the search."""
+        return BeamOptions.of(accuracy=self.accuracy, beam=self.beam, word_beam=self.word_beam)
 
 
 @dataclass(slots=True)
@@ -157,8 +163,7 @@ class StateStore:
         if search not in self._searches:
             if search.model not in self.models:
                 raise UnknownNameError("model", search.model, self.models)
-            options = BeamOptions(beam=search.beam, word_beam=search.word_beam)
-            self._searches[search] = BeamSearch(self.models[search.model], options)
+            self._searches[search] = BeamSearch(self.models[search.model], search.options)
         return self._searches[search]
 
     def _make_room(self) -> None:
@@ -181,4 +186,9 @@ def check_words(words: Words, longest: int) -> None:
 def check_time(seconds: float, limit: float) -> None:
     """Raise if something has taken too long."""
     if seconds > limit:
-        raise InputError(f"this took longer than {limit:g} seconds; a narrower beam is quicker.")
+        raise InputError(too_long(limit))
+
+
+def too_long(limit: float) -> str:
+    """What is said of it."""
+    return f"this took longer than {limit:g} seconds; a lower accuracy or a narrower beam is quicker."

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from dtg.families import Family
 from dtg.model.config import ModelConfig
@@ -56,13 +57,13 @@ class Projected(NamedTuple):
 
 
 class LayerKeys(Protocol):
-    """Where one layer's rows find what they attend to. The first `skip` rows are attended to, and attend to nothing."""
+    """Where one layer's rows find what they attend to."""
 
-    @property
-    def skip(self) -> int: ...
+    def queries(self, rows: Tensor) -> Tensor:
+        """The rows that attend to others, in order: all, or in the last layer those whose output is needed."""
 
     def attend(self, projected: Projected) -> Tensor:
-        """(rows, heads x head width) for each row, what it attends to, weighted. Those to skip have no queries."""
+        """(queries, heads x head width) for each row that has a query, what it attends to, weighted."""
 
 
 class Keys(Protocol):
@@ -72,7 +73,7 @@ class Keys(Protocol):
     def positions(self) -> Tensor: ...
 
     def of_layer(self, layer: int, last: bool) -> LayerKeys:
-        """What the layer with this number, from 0, attends to. The last one may skip rows whose output nobody needs."""
+        """What the layer with this number, from 0, attends to. In the last one not all rows need queries."""
 
 
 class PositionBiases(nn.Module):
@@ -100,12 +101,13 @@ class RelativeAttention(nn.Module):
         self.gates = nn.Linear(config.width, self.heads) if config.head_gates else None
 
     def forward(self, rows: Tensor, keys: LayerKeys, biases: PositionBiases | None, encoded: Tensor) -> Tensor:
-        """`encoded` (positions, width) are the sinusoids of the positions that occur. Rows to skip have no output."""
-        parts = self.queries_keys_values(rows).view(len(rows), 3, self.heads, self.head_width)
-        query, keys_values = parts[keys.skip :, 0], parts[:, 1:]
+        """`encoded` (positions, width) are the sinusoids of the positions that occur. Rows without a query have no output."""
+        asking = keys.queries(rows)
+        query, keys_values = self.project(asking, rows)
         if self.query_norm is not None and self.key_norm is not None:
-            query = self.query_norm(query).to(parts.dtype)
-            keys_values = torch.stack([self.key_norm(parts[:, 1]).to(parts.dtype), parts[:, 2]], dim=1)
+            kind = query.dtype
+            query = self.query_norm(query).to(kind)
+            keys_values = torch.stack([self.key_norm(keys_values[:, 0]).to(kind), keys_values[:, 1]], dim=1)
         query = query / math.sqrt(self.head_width)
         projected = Projected(
             content=query if biases is None else query + biases.content / math.sqrt(self.head_width),
@@ -116,10 +118,22 @@ class RelativeAttention(nn.Module):
         )
         mixed = keys.attend(projected)
         if self.gates is not None:
-            gates = 2 * self.gates(rows[keys.skip :]).sigmoid()  # 1 at first
+            gates = 2 * self.gates(asking).sigmoid()  # 1 at first
             mixed = (mixed.view(len(mixed), self.heads, self.head_width) * gates[:, :, None]).flatten(1)
         output: Tensor = self.output(mixed)
         return output
+
+    def project(self, asking: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """(rows that ask, heads, head width) queries, and (rows, 2, heads, head width) keys and values."""
+        shape = self.heads, self.head_width
+        if asking is rows:
+            parts = self.queries_keys_values(rows).view(len(rows), 3, *shape)
+            query, keys_values = parts.split((1, 2), dim=1)
+            return query[:, 0], keys_values
+        inner = self.heads * self.head_width
+        of_query, of_keys_values = self.queries_keys_values.weight.split((inner, 2 * inner))
+        query = functional.linear(asking, of_query).view(len(asking), *shape)
+        return query, functional.linear(rows, of_keys_values).view(len(rows), 2, *shape)
 
 
 def head_groups(config: ModelConfig, family: type[Family]) -> tuple[HeadGroups, ...]:

@@ -33,7 +33,7 @@ class SwiGLU(nn.Module):
 
 
 ACTIVATIONS: dict[Activation, Callable[[], nn.Module]] = {
-    "relu": nn.ReLU,
+    "relu": partial(nn.ReLU, inplace=True),  # nobody needs what it is of
     "gelu": nn.GELU,
     "gelu_tanh": partial(nn.GELU, approximate="tanh"),
     "relu_squared": ReLUSquared,
@@ -75,9 +75,9 @@ class Layer(nn.Module):
     def forward(self, rows: Tensor, keys: LayerKeys, shared: PositionBiases | None, encoded: Tensor) -> Tensor:
         biases = shared if self.biases is None else self.biases
         if self.pre_norm:
-            rows = rows[keys.skip :] + self.dropout(self.attention(self.attention_norm(rows), keys, biases, encoded))
+            rows = keys.queries(rows) + self.dropout(self.attention(self.attention_norm(rows), keys, biases, encoded))
             return rows + self.dropout(self.feedforward(self.feedforward_norm(rows)))  # type: ignore[no-any-return]
-        rows = self.attention_norm(rows[keys.skip :] + self.dropout(self.attention(rows, keys, biases, encoded)))
+        rows = self.attention_norm(keys.queries(rows) + self.dropout(self.attention(rows, keys, biases, encoded)))
         return self.feedforward_norm(rows + self.dropout(self.feedforward(rows)))  # type: ignore[no-any-return]
 
 
@@ -97,17 +97,14 @@ class Decoder(nn.Module):
 
     def embed(self, *tokens: Tensor) -> Tensor:
         """The sum of the tokens' embeddings; a negative token adds nothing."""
-        total: Tensor | None = None
-        for token in tokens:
-            vector = self.embedding(token.clamp(min=0)) * (token >= 0)[:, None]
-            total = vector if total is None else total + vector
-        assert total is not None
-        return total
+        together = torch.cat(tokens)  # one lookup: each has a gradient as large as the vocabulary
+        vectors: Tensor = self.embedding(together.clamp(min=0)) * (together >= 0)[:, None]
+        return vectors.view(len(tokens), -1, vectors.shape[1]).sum(0)
 
     def forward(self, operation: Tensor, piece: Tensor, keys: Keys) -> Tensor:
         """(rows, width) from the (rows,) operation and piece that each row reads; `keys` says what rows attend to.
 
-        Rows that `keys` skips in the last layer have no output.
+        Rows that have no query in the last layer have no output.
         """
         rows = self.dropout(self.embed(operation, piece) * self.scale)
         encoded = encode_positions(keys, rows, self.config.width)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from dtg.model.batch.target_softmax import target_log_probability
 from dtg.model.config import ModelConfig
 from dtg.model.symbols import Symbols, Targets
 from dtg.transitions import TransitionSystem
@@ -142,10 +143,24 @@ class FactoredHead(nn.Module):
         classes = self.class_log_probabilities(hidden, allowed)
         chosen = classes.gather(1, targets.class_[:, None])[:, 0]
         generating = (targets.token != NOTHING).nonzero()[:, 0]
-        of_them = None if allowed is None else allowed.only(generating)
-        tokens = self.token_logits(hidden.index_select(0, generating), embedding, of_them, starts_word)
-        loss = functional.cross_entropy(tokens, targets.token[generating], reduction="none")
-        return chosen.index_add(0, generating, -loss)
+        weight = embedding[: self.symbols.predicted_tokens]
+        constants, which = self.constants(None if allowed is None else allowed.only(generating), starts_word, weight)
+        asking = functional.embedding(generating, hidden)
+        tokens = target_log_probability(asking, weight, targets.token[generating], self.bias, constants, which)
+        return chosen.index_add(0, generating, tokens)
+
+    def constants(
+        self, allowed: Allowed | None, starts_word: Tensor | None, like: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """(kinds, tokens) what is added to logits beside the bias, and (rows,) which of it: see `Allowed.restrict`."""
+        free = torch.zeros(len(like), dtype=like.dtype, device=like.device)
+        if allowed is None or starts_word is None:
+            return free[None], None
+        kinds = [free, free.masked_fill(~starts_word, -torch.inf), free.masked_fill(starts_word, -torch.inf)]
+        which = allowed.must_start_word.long()
+        if allowed.must_continue_word is not None:
+            which = which.masked_fill(allowed.must_continue_word, 2)
+        return torch.stack(kinds), which
 
     def split_vocabulary(self, embedding: Tensor, starts_word: Tensor | None) -> SplitVocabulary | None:
         """For `subword_log_probability`; None where subwords are not told apart, or share their softmax with others."""

@@ -16,17 +16,17 @@ from torch import Tensor, nn
 
 from dtg import families
 from dtg.errors import ConfigError, InputError
-from dtg.families import ArcRepresentation, Family, PackedRows, pack
+from dtg.families import ArcRepresentation, Family, PackedRows
 from dtg.families.hybrid import hide_memory
 from dtg.io.devices import checked_device
 from dtg.io.weights import check_fits_memory, load_network
 from dtg.losses import BatchLoss
 from dtg.model.attachment import AttachmentHead, Tape
 from dtg.model.attention import head_groups
+from dtg.model.batch.prepared import PreparedBatch, packed_keys, prepare_batches
 from dtg.model.config import HeadName, ModelConfig
 from dtg.model.decoder import Decoder, Layer, initialise
 from dtg.model.heads import Allowed, FactoredHead, Head, JointHead
-from dtg.model.packed_keys import PackedKeys
 from dtg.model.precision import finest
 from dtg.model.released import read_released
 from dtg.model.saving import SavedModel, read_model, write_model
@@ -191,17 +191,33 @@ class DecoderModel(nn.Module):
         linear = [one for one in self.decoder.layers.modules() if isinstance(one, nn.Linear)]
         return [one.weight for one in linear if id(one) not in gates]
 
-    def forward(self, batch: SentenceBatch, constrained: bool | None = None) -> Predictions:
+    def prepare(self, batch: SentenceBatch, sizes: Sequence[int] | None = None) -> list[PreparedBatch]:
+        """What of batches can be computed beforehand, in another thread if need be, and is cheaper for several at once.
+
+        Args:
+            batch: the sentences of all batches, on any device.
+            sizes: how many sentences each batch has; None for one batch.
+
+        Returns:
+            The batches, which `loss` and the model itself take in place of sentences.
+        """
+        groups = None if self.config.view_dropout or self.config.view_dropout_end else self.groups
+        sizes = [len(batch.word_offsets) - 1] if sizes is None else sizes
+        return prepare_batches(self.family, batch, sizes, self.root, groups, self.device)
+
+    def forward(self, batch: SentenceBatch | PreparedBatch, constrained: bool | None = None) -> Predictions:
         """The log-probability of every action in the trees' derivations."""
-        actions = self.family.system.derive(batch)
-        packed = self.drop_views(pack(self.family, actions, self.root))
-        keys = PackedKeys.of(packed, self.groups)
-        hidden = self.decoder(*self.symbols.read_rows(packed), keys)
+        if isinstance(batch, SentenceBatch):
+            (batch,) = self.prepare(batch)
+        actions, packed = batch.actions, self.drop_views(batch.packed)
+        keys = packed_keys(packed, self.groups) if batch.keys is None else batch.keys
+        hidden = self.decoder(*self.symbols.read_rows(packed), keys)  # of the rows that predict, in order
         rows = (packed.target >= 0).nonzero()[:, 0]
         places = packed.target.index_select(0, rows)  # all actions, in order: a sentence's rows stand together
         is_constrained = self.is_constrained(constrained)
-        log_probability = self.predict(hidden, packed, rows, actions, places, is_constrained)
+        log_probability = self.predict(hidden, packed.features.index_select(0, rows), actions, places, is_constrained)
         if self.attachment is not None:  # a row predicts a token, and then what the token is attached to
+            assert len(hidden) == len(packed), "rows that predict nothing have no output, and tokens attach to all"
             generates = actions.id[places] == GENERATE
             attached = self.predict_attachments(
                 hidden, packed, rows[generates], actions, places[generates] + 1, is_constrained
@@ -225,20 +241,12 @@ class DecoderModel(nn.Module):
         return hide_memory(packed, torch.rand(len(packed.offsets) - 1, device=packed.offsets.device) < share)
 
     def predict(
-        self,
-        hidden: Tensor,
-        packed: PackedRows,
-        rows: Tensor,
-        actions: ActionBatch,
-        places: Tensor,
-        constrained: bool,
+        self, hidden: Tensor, features: Tensor, actions: ActionBatch, places: Tensor, constrained: bool
     ) -> Tensor:
-        """(actions,) the log-probability of the actions at these indices, each predicted by a row of the pack."""
-        allowed = self.allowed(packed.features.index_select(0, rows)) if constrained else None
+        """(actions,) the log-probability of the actions at these indices, from rows that predict and their features."""
+        allowed = self.allowed(features) if constrained else None
         targets = self.symbols.targets(actions, places)
-        log_probability: Tensor = self.head(
-            hidden.index_select(0, rows), targets, self.decoder.embedding.weight, allowed, self.starts_word
-        )
+        log_probability: Tensor = self.head(hidden, targets, self.decoder.embedding.weight, allowed, self.starts_word)
         return log_probability
 
     def predict_attachments(
@@ -250,7 +258,7 @@ class DecoderModel(nn.Module):
         places: Tensor,
         constrained: bool,
     ) -> Tensor:
-        """The same for actions that attach a token, which was generated just before."""
+        """The same for actions that attach a token, which was generated just before; `hidden` is of all rows of the pack."""
         assert self.attachment is not None
         (view,) = packed.views
         assert view.channel is not None and view.constituent is not None
@@ -271,11 +279,13 @@ class DecoderModel(nn.Module):
         found: Tensor = self.attachment(hidden, self.decoder.embedding(piece), tape, allowed)
         return found
 
-    def loss(self, batch: SentenceBatch) -> BatchLoss:
+    def loss(self, batch: SentenceBatch | PreparedBatch) -> BatchLoss:
         """What training minimises, as a sum."""
+        if isinstance(batch, SentenceBatch):
+            (batch,) = self.prepare(batch)
         predictions = self(batch)
         total = -predictions.log_probability.sum()
-        return BatchLoss(total, len(predictions.log_probability), batch.words, len(batch.pieces), predictions.padding)
+        return BatchLoss(total, len(predictions.log_probability), batch.words, batch.pieces, predictions.padding)
 
     def allowed(self, features: Tensor) -> Allowed:
         """What is legal in states with these features, the text not being known."""

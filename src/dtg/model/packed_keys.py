@@ -1,4 +1,4 @@
-"""Attention among the packed rows of a batch: sentences of similar length side by side in blocks.
+"""Attention among the packed rows of a batch, as a GPU likes it: sentences of similar length side by side in blocks.
 
 Only attention is computed on blocks; everything else runs on packed rows, where nothing is padding. A batch is cut into
 several blocks so that a long sentence does not make the short ones pay: `padding` says which share of the places is empty.
@@ -23,8 +23,8 @@ SLACK = 0.9  # sentences shorter than this share of the longest in a block start
 class BlockView:
     """What the rows of a block see through one view."""
 
-    index: Tensor  # (sentences, 1, longest, longest) which of `PackedKeys.positions` a key is seen at
-    channel: Tensor | None  # (sentences, 1, longest, longest)
+    index: Tensor  # (sentences, 1, queries, longest) which of `PackedKeys.positions` a key is seen at
+    channel: Tensor | None  # (sentences, 1, queries, longest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ class Block:
     """Some sentences of a batch, each padded to the longest of them."""
 
     row: Tensor  # (sentences x longest,) the packed row at each place; any row where the place is empty
-    filled: Tensor  # (rows of this block,) the places that hold a row
+    query: Tensor  # (sentences x most queries,) the same for rows that have queries, counted among these
+    filled: Tensor  # (queries of this block,) the places of queries that hold one
     views: tuple[BlockView, ...]
     sentences: int
-    longest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,15 @@ class PackedKeys:
     """A batch in blocks. A key that is not attended to has the index one past the last position."""
 
     blocks: tuple[Block, ...]
-    order: Tensor  # (rows,) where each packed row is in the blocks' filled places, one block after another
+    last: tuple[Block, ...]  # as the last layer sees them
+    chosen: Tensor | None  # (queries,) the rows that have queries there; None: all
     positions: Tensor  # (positions,) the relative positions that occur, in ascending order
     groups: tuple[HeadGroups, ...]  # of every layer
     padding: float
 
     @classmethod
-    def of(cls, packed: PackedRows, groups: tuple[HeadGroups, ...]) -> PackedKeys:
+    def of(cls, packed: PackedRows, groups: tuple[HeadGroups, ...], *, all_outputs: bool = True) -> PackedKeys:
+        """Without `all_outputs`, only rows that predict have queries in the last layer."""
         device = packed.offsets.device
         lengths = packed.offsets.diff()
         sizes: list[int] = lengths.tolist()
@@ -60,51 +62,58 @@ class PackedKeys:
             block_of(packed, torch.tensor(members, device=device), lengths, lowest, len(positions))
             for members in similar_lengths(sizes)
         )
-        rows = torch.cat([block.row[block.filled] for block in blocks])
-        order = torch.empty_like(rows)
-        order[rows] = torch.arange(len(rows), device=device)
-        places = sum(block.sentences * block.longest for block in blocks)
-        return cls(blocks, order, positions, groups, 1.0 - len(rows) / places)
+        places = sum(len(block.row) for block in blocks)
+        predicts = (packed.target >= 0).nonzero()[:, 0]
+        chosen = None if all_outputs or len(predicts) == len(packed) else predicts
+        last = blocks if chosen is None else tuple(of_queries(block, chosen) for block in blocks)
+        return cls(blocks, last, chosen, positions, groups, 1.0 - len(packed) / places)
 
     def of_layer(self, layer: int, last: bool) -> LayerPackedKeys:
-        """Every layer attends to its own rows. Any row may predict, so none is skipped."""
-        return LayerPackedKeys(self, self.groups[layer])
+        """Every layer attends to its own rows."""
+        blocks, chosen = (self.last, self.chosen) if last else (self.blocks, None)
+        return LayerPackedKeys(blocks, self.groups[layer], chosen)
 
 
 @dataclass(frozen=True, slots=True)
 class LayerPackedKeys:
     """A batch as one layer's groups of heads see it."""
 
-    keys: PackedKeys
+    blocks: tuple[Block, ...]
     groups: HeadGroups
-    skip: int = 0
+    chosen: Tensor | None
+
+    def queries(self, rows: Tensor) -> Tensor:
+        """See `LayerKeys`."""
+        return rows if self.chosen is None else functional.embedding(self.chosen, rows)
 
     def attend(self, projected: Projected) -> Tensor:
         """See `LayerKeys`."""
         parts = []
+        filled = torch.cat([block.query.index_select(0, block.filled) for block in self.blocks])
+        order = torch.empty_like(filled).index_copy_(0, filled, torch.arange(len(filled), device=filled.device))
         for group in self.groups:
             some = projected.of_heads(group)
-            mixed = torch.cat([attend_in_block(some, block, block.views[group.view]) for block in self.keys.blocks])
-            parts.append(mixed.index_select(0, self.keys.order))
+            mixed = torch.cat([attend_in_block(some, block, block.views[group.view]) for block in self.blocks])
+            parts.append(mixed.index_select(0, order))
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
 
 
 def attend_in_block(projected: Projected, block: Block, view: BlockView) -> Tensor:
-    """(rows of the block, heads x head width)"""
+    """(queries of the block, heads x head width)"""
 
-    def by_sentence(rows: Tensor) -> Tensor:
-        return rows.index_select(0, block.row).view(block.sentences, block.longest, *rows.shape[1:])
+    def by_sentence(rows: Tensor, which: Tensor) -> Tensor:
+        return rows.index_select(0, which).view(block.sentences, -1, *rows.shape[1:])
 
-    # each (sentences, heads, longest, head width)
-    key, value = by_sentence(projected.keys_values).permute(2, 0, 3, 1, 4)
-    by_content = by_sentence(projected.content).transpose(1, 2) @ key.transpose(-1, -2)
-    position = by_sentence(projected.position).transpose(1, 2)
+    # each (sentences, heads, longest or queries, head width)
+    key, value = by_sentence(projected.keys_values, block.row).permute(2, 0, 3, 1, 4)
+    by_content = by_sentence(projected.content, block.query).transpose(1, 2) @ key.transpose(-1, -2)
+    position = by_sentence(projected.position, block.query).transpose(1, 2)
     # Each key at its relative position; one that is not attended to finds minus infinity behind the last position.
     by_position = functional.pad(position @ projected.encoded, (0, 1), value=-torch.inf)
     scores = by_content + by_position.gather(-1, view.index.expand_as(by_content))
     if view.channel is not None and projected.channel is not None:
         scores = scores + (position @ projected.channel).gather(-1, view.channel.expand_as(by_content))
-    mixed: Tensor = scores.softmax(-1) @ value  # (sentences, heads, longest, head width)
+    mixed: Tensor = scores.softmax(-1) @ value  # (sentences, heads, queries, head width)
     return mixed.transpose(1, 2).flatten(0, 1).flatten(1).index_select(0, block.filled)
 
 
@@ -133,7 +142,27 @@ def block_of(packed: PackedRows, members: Tensor, lengths: Tensor, lowest: int, 
     row = torch.where(inside, first + column, first).flatten()
     filled = inside.flatten().nonzero()[:, 0]
     views = tuple(view_of_block(view, row, first, longest, lowest, masked) for view in packed.views)
-    return Block(row, filled, views, len(members), longest)
+    return Block(row, row, filled, views, len(members))
+
+
+def of_queries(block: Block, chosen: Tensor) -> Block:
+    """The block of the same sentences in which only these rows, in ascending order, have queries."""
+    longest = len(block.row) // block.sentences
+    first = block.row.view(block.sentences, longest)[:, 0].contiguous()
+    held = torch.zeros_like(block.row).index_fill_(0, block.filled, 1).view(block.sentences, longest).sum(1)
+    begin, end = torch.searchsorted(chosen, first), torch.searchsorted(chosen, first + held)
+    column = torch.arange(int((end - begin).max()), device=chosen.device)
+    inside = column < (end - begin)[:, None]  # (sentences, queries)
+    query = torch.where(inside, begin[:, None] + column, begin[:, None]).clamp(max=len(chosen) - 1)
+    place = torch.where(inside, chosen[query] - first[:, None], 0)[:, None, :, None]
+
+    def of_them(table: Tensor) -> Tensor:
+        return table.gather(2, place.expand(-1, -1, -1, longest))
+
+    views = tuple(
+        BlockView(of_them(view.index), None if view.channel is None else of_them(view.channel)) for view in block.views
+    )
+    return Block(block.row, query.flatten(), inside.flatten().nonzero()[:, 0], views, block.sentences)
 
 
 def view_of_block(view: PackedView, row: Tensor, first: Tensor, longest: int, lowest: int, masked: int) -> BlockView:

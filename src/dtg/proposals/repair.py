@@ -50,7 +50,7 @@ class RepairCounts:
         """All of them, as JSON can hold them."""
         return asdict(self)
 
-    def add(self, counts: Mapping[str, Any]) -> None:
+    def add_counts(self, counts: Mapping[str, Any]) -> None:
         """Add what another process has counted."""
         self.brackets.add(BracketCounts(**counts["brackets"]))
         for name in ("trees", "with_crossing_arcs", "lifted_arcs", "with_several_roots", "attached_roots"):

@@ -53,7 +53,7 @@ def surprisal_table(
         raise InputError(f"the frame has no column {column!r}. It has: {', '.join(map(str, frame.columns))}.")
     given = [(number, value) for number, value in enumerate(frame[column]) if not is_empty(value)]
     if missing := len(frame) - len(given):
-        warnings.warn(f"{missing} of {len(frame)} rows have no sentence and are left out.", stacklevel=3)
+        warnings.warn(f"{missing} of {len(frame)} rows have no sentence and are left out.", stacklevel=4)
     if not given:
         raise InputError(f"the column {column!r} has no sentences.")
     found = list(surprisals(sentence for _, sentence in given))

@@ -108,6 +108,11 @@ class Split(ABC):
             columns=self._columns(sentences, words, word_offsets, device),
         )
 
+    def pieces(self) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+        """All subwords in order, and where sentences begin among them (sentences + 1,)."""
+        starts: NDArray[np.int64] = self._arrays["word_starts"][self._arrays["sentence_starts"]]
+        return self._arrays["pieces"], starts
+
     @abstractmethod
     def tree(self, index: int) -> Any:
         """One sentence as a tree of the corpus's kind, its words decoded from their subwords."""

@@ -25,8 +25,9 @@ from dtg.io.settings import (
 TABLE = "[training]"
 OptimizerName = Literal["adamw", "muon"]
 Decay = Literal["cosine", "trapezoid"]
+Embeddings = Literal["random", "corpus"]
 # Settings that there have not always been; a run that leaves them as they are by default is recorded as it was before.
-LATER = ("optimizer", "matrix_rate", "decay", "decay_share")
+LATER = ("optimizer", "matrix_rate", "decay", "decay_share", "embeddings")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,8 @@ class TrainingConfig:
     matrix_rate: PositiveFloat = 1.0  # with Muon, what multiplies the rate of matrices
     decay: Decay = "cosine"  # of the rate after the warm-up; "trapezoid": it stays, and then falls in a straight line
     decay_share: Share = 0.2  # with "trapezoid", the share of all steps in which it falls
+    # Of a new language model: random, or from what the corpus says of its subwords (output biases too).
+    embeddings: Embeddings = "random"
 
     log_every: PositiveInt = 10
     dev_every: NonNegativeInt = 0  # 0: after every epoch. After the last step always.

@@ -2,14 +2,19 @@
 
 The loss of a step is a sum over its global batch (all processes, all accumulated batches) divided by how many
 predictions that has. How many there are is known only afterwards, so gradients are summed under a divisor known
-beforehand, the number of subwords (without one, float16 would overflow), and corrected before they are clipped.
+beforehand, the number of subwords (without one, float16 would overflow), and corrected before they are clipped. A thread
+prepares the next batches, several at once, while the model computes.
 """
 
 from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,7 +28,10 @@ from dtg.training.runtime import Runtime
 from dtg.training.sampler import Step, batch_seed
 from dtg.training.schedule import Schedule
 from dtg.training.tally import Tally
-from dtg.training.task import FollowsProgress, Integers, LossModule, OpaqueBatch, TrainingSplit
+from dtg.training.task import FollowsProgress, Integers, LossModule, OpaqueBatch, PreparesBatches, TrainingSplit
+
+IDLE = -1
+TOGETHER = 8  # batches that are prepared at once; as many more may be waiting
 
 
 class Learner:
@@ -44,10 +52,28 @@ class Learner:
         ]
         self.skipped = 0  # updates skipped because float16 overflowed
 
-    def update(self, step: Step, split: TrainingSplit, wants_stop: bool) -> tuple[Tally, float, bool]:
-        """Take one step. Returns the global batch's tally, the gradient's norm, and whether any process wants to stop."""
+    def places(self, step: Step) -> list[int]:
+        """Which batches of a step this process computes. Beyond the last one it computes the first for nothing."""
         processes, rank = self.runtime.processes, self.runtime.rank
-        rounds = -(-len(step.batches) // processes)
+        turns = range(-(-len(step.batches) // processes))
+        places = [turn * processes + rank for turn in turns]
+        return [place if place < len(step.batches) else IDLE for place in places]
+
+    def batches(self, steps: Iterable[Step], split: TrainingSplit) -> Generator[Any]:
+        """The batches that `update` takes in these steps, one after another; close it in the end."""
+        indices = (step.batches[max(place, 0)] for step in steps for place in self.places(step))
+        return batches_in_order(self.model, split, indices, self.runtime.device)
+
+    def update(
+        self, step: Step, split: TrainingSplit, wants_stop: bool, batches: Iterator[Any] | None = None
+    ) -> tuple[Tally, float, bool]:
+        """Take one step, with what `batches` gives next: its batches, which are made here if there is none.
+
+        Returns the global batch's tally, the gradient's norm, and whether any process wants to stop.
+        """
+        batches = self.batches([step], split) if batches is None else batches
+        processes = self.runtime.processes
+        places = self.places(step)
         pieces = sum(int(split.piece_counts[batch].sum()) for batch in step.batches)
         self.module.train()
         if isinstance(self.model, FollowsProgress):
@@ -56,13 +82,11 @@ class Learner:
             for group, scale in zip(optimizer.param_groups, scales, strict=True):
                 group["lr"] = self.schedule.rate(step.number) * scale
         total, counts = torch.zeros((), dtype=torch.float64), Tally()
-        for turn in range(rounds):
-            place = turn * processes + rank
-            idle = place >= len(step.batches)  # a process without a batch computes one for nothing: all must take part
-            place = 0 if idle else place
-            torch.manual_seed(batch_seed(self.config.seed, step.epoch, step.first_batch + place))
-            batch = split.batch(step.batches[place], self.runtime.device)
-            with self.runtime.forward(self.module, synchronize=turn == rounds - 1):
+        for turn, place in enumerate(places, start=1):
+            idle = place == IDLE  # all must take part
+            torch.manual_seed(batch_seed(self.config.seed, step.epoch, step.first_batch + max(place, 0)))
+            batch = next(batches)
+            with self.runtime.forward(self.module, synchronize=turn == len(places)):
                 loss = self.module(OpaqueBatch(batch))
                 weight = 0.0 if idle else processes / pieces  # data parallelism averages over processes
                 self.runtime.accelerator.backward(loss.total * weight)
@@ -80,9 +104,8 @@ class Learner:
         untouched = [name for name, parameter in self.model.named_parameters() if parameter.grad is None]
         if untouched and self.runtime.processes > 1:
             raise TrainingError(f"several processes need every parameter in every loss; missing: {untouched[:5]}.")
-        for parameter in self.parameters:
-            if parameter.grad is not None:
-                parameter.grad.mul_(pieces / max(1, tally.predicted))
+        gradients = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
+        torch._foreach_mul_(gradients, pieces / max(1, tally.predicted))
         norm = self.runtime.clip(self.parameters, self.config.gradient_norm)
         if not math.isfinite(norm) and self.runtime.scaler is None:
             raise TrainingError(self.not_finite(step, "gradient", norm))
@@ -105,11 +128,12 @@ class Learner:
         processes, rank = self.runtime.processes, self.runtime.rank
         self.module.eval()
         tally = Tally()
-        with torch.no_grad():
-            for start in range(0, len(batches), processes):
-                place = start + rank
+        places = [start + rank for start in range(0, len(batches), processes)]
+        indices = (batches[place if place < len(batches) else 0] for place in places)
+        made = batches_in_order(self.model, split, indices, self.runtime.device)
+        with closing(made), torch.no_grad():
+            for place, batch in zip(places, made, strict=True):
                 idle = place >= len(batches)
-                batch = split.batch(batches[0 if idle else place], self.runtime.device)
                 with self.runtime.forward(self.module, synchronize=True):
                     loss = self.module(OpaqueBatch(batch))
                 if not idle:
@@ -132,3 +156,32 @@ def length_batches(piece_counts: Integers, config: TrainingConfig) -> list[Integ
     assert config.batch_pieces is not None
     marks = np.cumsum(piece_counts[order]) // config.batch_pieces
     return np.split(order, np.flatnonzero(np.diff(marks)) + 1)
+
+
+def batches_in_order(
+    model: Any, split: TrainingSplit, indices: Iterable[Integers], device: torch.device
+) -> Generator[Any]:
+    """What `model.loss` takes, for each of these sets of sentences.
+
+    A model that prepares its batches gets them from a thread, which ends with this iterator: close it. Others get theirs
+    when they are asked for. What is prepared together makes no difference to a batch, so a run that is resumed in the middle
+    gives the same numbers.
+    """
+    if not isinstance(model, PreparesBatches):
+        for some in indices:
+            yield split.batch(some, device)
+        return
+    todo = iter(indices)
+
+    def prepare(groups: list[Integers]) -> list[Any]:
+        together = split.batch(np.concatenate(groups), torch.device("cpu"))
+        return model.prepare(together, [len(group) for group in groups])
+
+    with ThreadPoolExecutor(1, thread_name_prefix="dtg-batches") as thread:
+        groups = list(islice(todo, TOGETHER))
+        pending = thread.submit(prepare, groups) if groups else None
+        while pending is not None:
+            ready = pending.result()
+            groups = list(islice(todo, TOGETHER))
+            pending = thread.submit(prepare, groups) if groups else None
+            yield from ready

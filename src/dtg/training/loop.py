@@ -9,8 +9,8 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -196,9 +196,17 @@ class TrainingRun:
             self.recorder.draw(at_end=True)  # it may have been killed before that
             return
         begun = time.monotonic() - state.seconds
+        split = self.corpus.splits["train"]
+        with closing(self.learner.batches(self.sampler.steps_from(state.step), split)) as batches:
+            self.take_steps(split, batches, begun)
+        self.recorder.draw(at_end=True)
+
+    def take_steps(self, split: Any, batches: Iterator[Any], begun: float) -> None:
+        """Steps from where the run is, with these batches."""
+        state = self.state
         for step in self.sampler.steps_from(state.step):
             started = time.monotonic()
-            tally, norm, stop = self.learner.update(step, self.corpus.splits["train"], self.stopper.wanted)
+            tally, norm, stop = self.learner.update(step, split, self.stopper.wanted, batches)
             state.step, state.epoch, state.skipped = step.number + 1, step.epoch, self.learner.skipped
             state.words += tally.words
             state.window += tally
@@ -220,7 +228,6 @@ class TrainingRun:
                 self.recorder.checkpoint(self.learner, state, self.identity)
             if stop or state.finished:
                 break
-        self.recorder.draw(at_end=True)
 
     def wants_dev(self, step: Step) -> bool:
         """Whether dev is scored after this step: every `dev_every` steps, or after every epoch."""

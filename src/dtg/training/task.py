@@ -6,7 +6,7 @@ can be counted and put into batches. The loop never looks inside a batch, so a d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -38,6 +38,17 @@ class FollowsProgress(Protocol):
 
     def follow(self, progress: float) -> None:
         """Called before every step with the share of all steps that are done: 0 at the first, 1 at the last."""
+
+
+@runtime_checkable
+class PreparesBatches(Protocol):
+    """A model of whose batches a part can be computed beforehand, which is cheaper for several batches at once."""
+
+    def prepare(self, batch: Any, sizes: Sequence[int] | None = None) -> list[Any]:
+        """Batches that `loss` takes, each as if prepared by itself, from one that holds all their sentences.
+
+        Called in another thread while the model computes: it must neither draw random numbers nor look at the weights.
+        """
 
 
 @runtime_checkable

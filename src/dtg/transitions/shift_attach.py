@@ -211,9 +211,9 @@ class ShiftAttach(TransitionSystem):
                 f"{self.name} derives binary trees; this is a {type(tree).__name__}. ConstituencyTree.binarize makes them."
             )
 
-    def reaches(self, tree: BinaryTree) -> bool:
-        """False where the stack would hold too many constituents."""
-        return most_constituents(tree) <= self.attach_limit
+    def reaches(self, tree: BinaryTree, subwords: Sequence[int] | None = None) -> bool:
+        """False where the stack would hold too many constituents; subwords are constituents until their word is whole."""
+        return most_constituents(tree, subwords) <= self.attach_limit
 
     def steps(self, tree: BinaryTree) -> Iterator[Action]:
         if (most := most_constituents(tree)) > self.attach_limit:
@@ -310,13 +310,14 @@ def held_constituents(batch: SentenceBatch, merges: Tensor) -> Tensor:
     return torch.maximum(after, after - total + batch.piece_counts - 1) - start
 
 
-def most_constituents(tree: BinaryTree) -> int:
-    """How many constituents the stack holds at most, once a word is attached."""
+def most_constituents(tree: BinaryTree, subwords: Sequence[int] | None = None) -> int:
+    """How many constituents the stack holds at most, once a token is attached: a word, or one of its subwords."""
     ends = [0] * (len(tree) + 1)
     for _, last in tree.spans:
         ends[last] += 1
     most = held = 0
     for word in range(1, len(tree) + 1):
+        pieces = 1 if subwords is None else subwords[word - 1]
+        most = max(most, held + pieces - 1, held + 1 - ends[word])
         held += 1 - ends[word]
-        most = max(most, held)
     return most

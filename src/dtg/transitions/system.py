@@ -97,8 +97,8 @@ class TransitionSystem(ABC):
         self.check(tree)
         return (*self.steps(tree), END)
 
-    def reaches(self, tree: Any) -> bool:
-        """Whether the system's limits leave the tree a derivation."""
+    def reaches(self, tree: Any, subwords: Sequence[int] | None = None) -> bool:
+        """Whether the system's limits leave the tree a derivation; `subwords` says how many each word has, one if not given."""
         return True
 
     def tree(self, actions: Iterable[Action]) -> Tree:
@@ -136,7 +136,7 @@ class TransitionSystem(ABC):
 
     def after_generating(self, features: Tensor, starts_word: Tensor) -> Tensor:
         """The features of states after a GEN that adds no row; only systems with an action `within_word` have such."""
-        raise NotImplementedError
+        raise AssertionError(f"every GEN of {self.name} adds a row")
 
     def by_words(self, ids: Sequence[int], subwords: int) -> Sequence[int]:
         """The actions after a word of this many subwords, as if it were one token."""

@@ -203,7 +203,7 @@ class TopDown(TransitionSystem):
                 f" know. Known: {', '.join(self.labels)}."
             )
 
-    def reaches(self, tree: ConstituencyTree) -> bool:
+    def reaches(self, tree: ConstituencyTree, subwords: Sequence[int] | None = None) -> bool:
         """False where too many phrases are open at once, or begin at one word, or have a label that is not known."""
         depth, begin = tree_limits(tree)
         return depth <= self.max_open and begin <= self.max_chain and set(tree.labels) <= set(self.labels)

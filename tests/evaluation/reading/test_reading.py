@@ -17,6 +17,7 @@ from dtg.evaluation.tasks.reading.analysis import Analysis
 from dtg.evaluation.tasks.reading.data import ReadingTimes, read_times
 from dtg.evaluation.tasks.reading.frequencies import bundled_frequencies, normalized, read_frequencies
 from dtg.evaluation.tasks.reading.imported import align, read_surprisals
+from dtg.evaluation.tasks.reading.pages import shift_warnings
 from dtg.evaluation.tasks.reading.predictors import CONTROLS, controls_of, make_design, with_lags, without_values
 from dtg.evaluation.tasks.reading.regression import folds_of, gain, held_out, least_squares, sign_flip
 from dtg.evaluation.tasks.reading.task import ReadingTask
@@ -253,8 +254,10 @@ def test_times_of_single_participants(tmp_path: Path) -> None:
     assert one.readings == 3 and one.time == pytest.approx(sum(times) / 3)
     assert one.log_time == pytest.approx(sum(map(math.log, times)) / 3)
     assert "3 participants" in found.notes[0] and "2 readings shorter than 100" in found.notes[1]
-    with pytest.raises(InputError, match=r"none of its columns is called gmean_rt, time.*It has: Subj, Passage"):
-        read_times(path, named(word="Form"))
+    assert read_times(path, named(word="Form", sentence="sent_no", position="W.Num")).words == found.words
+    unnamed = write(tmp_path / "unnamed.csv", [{"Form": "Dogs", "Speed": 300}])
+    with pytest.raises(InputError, match=r"none of its columns is called gmean_rt, time.*It has: Form, Speed"):
+        read_times(unnamed, named(word="Form"))
     with pytest.raises(InputError, match=r"no column 'Word'. It has"):
         read_times(path, named(word="Word"))
 
@@ -305,6 +308,90 @@ def test_what_is_wrong_in_a_table_is_said(change: dict[str, Any], message: str, 
     rows[1] |= change
     with pytest.raises(InputError, match=rf"line 3: .*{message}"):
         read_times(write(tmp_path / "bad.csv", rows), {})
+
+
+STIMULI = [
+    {"item": 1, "condition": "a", "sentence": "The horse raced past the barn fell."},
+    {"item": 1, "condition": "b", "sentence": "The horse fell."},
+    {"item": 2, "condition": "a", "sentence": "Nobody read this."},
+]
+TIMES: list[dict[str, Any]] = [
+    {"subject": who, "item": 1, "condition": condition, "position": place, "RT": 300 + 10 * place}
+    for who in ("ann", "bob")
+    for condition, places in (("a", (2, 3, 7)), ("b", (1, 2, 3)))
+    for place in places
+]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_sentences_may_be_in_a_table_of_their_own(first: int, tmp_path: Path) -> None:
+    times = [{**row, "position": row["position"] - 1 + first} for row in TIMES]
+    stimuli = write(tmp_path / "stimuli.csv", STIMULI)
+    found = read_times(write(tmp_path / "times.csv", times), {}, sentences=stimuli)
+    assert [one.word for one in found.words] == "The horse raced past the barn fell. The horse fell.".split()
+    assert [one.sentence for one in found.words] == ["1 a"] * 7 + ["1 b"] * 3
+    timed = [None, 320, 330, None, None, None, 370, 310, 320, 330]
+    assert [one.time for one in found.words] == timed
+    assert len(found.readings) == 12 and {one.story for one in found.words} == {"1"}
+    assert "words are those of 2 sentences in stimuli.csv, by item and condition." in found.notes
+    assert ("position counts words from 0." in found.notes) == (first == 0)
+
+
+@pytest.mark.parametrize(
+    ("times", "stimuli", "message"),
+    [
+        ([{**TIMES[0], "position": 9}], STIMULI, r"times.csv, line 2: position is '9'; .* has words 1 to 7"),
+        ([{**TIMES[0], "item": 3}], STIMULI, "line 2: .*stimuli.csv has no sentence with item 3, condition a"),
+        (TIMES, [*STIMULI, STIMULI[0]], "line 5: there are two sentences with item 1, condition a"),
+        (TIMES, [{"number": 1, "sentence": "Dogs bark."}], "have no column in common"),
+        (TIMES, [{"item": 1, "condition": "a", "words": "Dogs bark."}], "no column called sentence, text"),
+        ([{"item": 1, "RT": 300}], STIMULI, "no column with the number of the word in its sentence"),
+    ],
+)
+def test_tables_that_do_not_belong_together(times: list[Any], stimuli: list[Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        read_times(write(tmp_path / "times.csv", times), {}, sentences=write(tmp_path / "stimuli.csv", stimuli))
+
+
+def test_surprisals_may_be_of_more_sentences_in_another_order(tmp_path: Path) -> None:
+    table = [
+        {"sentence_id": number, "word": token, "surprisal": 10 * number + place, "unit": "bits"}
+        for number, text in enumerate(("Cats run .", "Dogs bark .", "A dog fell .", "<END>"), start=1)
+        for place, token in enumerate(text.split(), start=1)
+    ]
+    words = ["A", "dog", "fell.", "Dogs", "bark."]
+    sentences = ["x"] * 3 + ["y"] * 2
+    path = write(tmp_path / "words.csv", table)
+    (found,) = read_surprisals(path, words, sentences=sentences)
+    assert found.columns["surprisal"] == (31, 32, 33 + 34, 21, 22 + 23)
+    with pytest.raises(InputError, match=r"not the words|the same text"):
+        read_surprisals(path, words, sentences=["x"] * 5)  # no such sentence
+    for row in table:
+        del row["sentence_id"]
+    with pytest.raises(InputError, match=r"not the words|the same text"):
+        read_surprisals(write(tmp_path / "unnumbered.csv", table), words, sentences=sentences)
+
+
+def test_words_that_were_skipped_have_no_time(tmp_path: Path) -> None:
+    rows = [{"Text_ID": 1, "Word": word, "IA_FIRST_RUN_DWELL_TIME": time} for word, time in (("A", 0), ("dog.", 200))]
+    found = read_times(write(tmp_path / "eyes.csv", rows), {})
+    assert [one.time for one in found.words] == [None, 200]
+    assert "1 time of 0 ms counted as missing: words that were skipped." in found.notes
+
+
+def test_readers_of_a_text_may_have_left_out_words(tmp_path: Path) -> None:
+    words = "A dog barks. It stops. We go.".split()
+    rows = [
+        {"subject": who, "text_id": 1, "text_pos": place, "word": word, "time": 300 + place}
+        for who, left_out in (("ann", {2}), ("bob", {4, 5}))  # ends of sentences among them
+        for place, word in enumerate(words)
+        if place not in left_out
+    ]
+    found = read_times(write(tmp_path / "brown.csv", rows[::-1]), {})
+    assert [one.word for one in found.words] == words
+    assert [one.sentence for one in found.words] == ["1", "1", "1", "2", "2", "3", "3"]
+    assert [one.position for one in found.words] == [1, 2, 3, 1, 2, 1, 2]
+    assert [one.readings for one in found.words] == [2, 2, 1, 2, 1, 1, 2]
 
 
 def test_versions_of_a_sentence_need_several_columns(tmp_path: Path) -> None:
@@ -468,5 +555,6 @@ def test_the_published_means_of_natural_stories_are_out_of_step() -> None:
         task = ReadingTask.of(times, time=column, surprisals=other)
         ready = task.ready()
         assert ready is not None
-        found = Analysis(task.words(ready.rows), True, True).shifts()
-        assert (found["+1"] > found["0"]) == is_wrong
+        found = Analysis(task.words(ready.rows), True, True)
+        assert (found.shifts()["+1"] > found.shifts()["0"]) == is_wrong
+        assert (len(shift_warnings(found.misalignment())) == 1) == is_wrong

@@ -16,12 +16,16 @@ from dtg.evaluation.tasks.pairs.blimp_files import Pair
 from dtg.evaluation.tasks.pairs.scored import ScoredPair, score
 from dtg.evaluation.tasks.perplexity import Perplexity
 from dtg.evaluation.tasks.perplexity_scores import summarize
+from dtg.evaluation.tasks.phrase_parsing import PhraseParsing
+from dtg.evaluation.tasks.phrase_reranking import RerankedPhrases
 from dtg.evaluation.tasks.reranking import RerankedTrees
 from dtg.evaluation.tasks.reranking import summarize as summarize_reranking
 from dtg.evaluation.tasks.syntaxgym import ItemResult, score_items
 from dtg.evaluation.tasks.syntaxgym.formulas import Verdict
 from dtg.evaluation.tasks.syntaxgym.tables import verdict_rows
 from dtg.evaluation.tasks.syntaxgym.task import SyntaxGym
+from dtg.named_proposal import NamedProposal
+from dtg.parser import BiaffineParser
 
 SUITES = {"number_prep": 6, "npz_obj": 5, "cleft": 4}
 PARADIGMS = {"passive_1": ("syntax", "argument_structure"), "npi_present_1": ("semantics", "npi_licensing")}
@@ -174,6 +178,39 @@ def write_parser(file: Path, uas: float = 91.25) -> None:
     content = {"all": scores, "without_punctuation": scores, "by_length": {}, "nonprojective": 0, "oracle": best}
     about = {"format_version": 1, "files": ["ud/test.conllu"], "parser": "runs/parser/best"}
     file.write_text(json.dumps({**about, **content}), encoding="utf-8")
+
+
+def write_phrase_reranking(folder: Path, name: str, seed: int, **more: Any) -> dict[str, Any]:
+    """What dtg evaluate rerank --out leaves of a treebank in brackets."""
+    chance = random.Random(seed)
+    rows: list[dict[str, Any]] = []
+    for number in range(1, 21):
+        gold = chance.randrange(3, 12)
+        row: dict[str, Any] = {
+            "sentence_id": number,
+            "sent_id": str(number),
+            "words": 2 * gold,
+            "gold": gold,
+            "trees": 5,
+        }
+        for who in ("proposal", "reranked", "oracle"):
+            row |= {f"{who}_found": gold, f"{who}_matched": chance.randrange(gold + 1)}
+        rows.append(row)
+    proposal = NamedProposal(BiaffineParser.__new__(BiaffineParser), "runs/phrases/best", "b" * 64)  # not asked
+    task = RerankedPhrases(Path("test.ptb"), (), proposal)
+    used = settings("evaluate rerank-phrases", name, "tg", **{**task.settings(), **more})
+    folder.mkdir(parents=True)
+    return written(folder, RerankedPhrases, used, given(name, "test.ptb"), task.summarize(rows, name))
+
+
+def write_phrase_parser(folder: Path, matched: int) -> dict[str, Any]:
+    """What dtg evaluate parser --out leaves of a treebank in brackets."""
+    row = {"sentence_id": 1, "sent_id": "1", "words": 9, "scored": 8, "gold": 8, "found": 8, "matched": matched}
+    row |= {"matched_spans": matched, "oracle_found": 8, "oracle_matched": 7}
+    content = PhraseParsing((Path("test.ptb"),), (), 10).summarize([row], "phrases")
+    about = {**given("phrases", "test.ptb"), "model": "runs/phrases/best", "files": ["test.ptb"]}
+    folder.mkdir(parents=True)
+    return written(folder, PhraseParsing, settings("evaluate parser-phrases", "phrases", "none"), about, content)
 
 
 def write_run(folder: Path, level: float, family: str = "dtg", corpus: str = "c" * 64, **model: Any) -> None:

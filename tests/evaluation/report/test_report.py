@@ -15,7 +15,16 @@ from dtg.errors import InputError, MissingExtraError
 from dtg.evaluation.report import find, gather, page_of, write_report
 from dtg.evaluation.report.page import Cell, Figure, Page, Table
 from dtg.tables.formats import read_rows
-from tests.evaluation.report.made_up import write_blimp, write_parser, write_ppl, write_reranking, write_run, write_sg
+from tests.evaluation.report.made_up import (
+    write_blimp,
+    write_parser,
+    write_phrase_parser,
+    write_phrase_reranking,
+    write_ppl,
+    write_reranking,
+    write_run,
+    write_sg,
+)
 
 STRANGE = 'a|b <i>"&amp;" *x_y* `z`'
 VOID = {"meta", "br", "hr", "img", "link", "path", "use", "rect"}
@@ -283,3 +292,36 @@ def test_without_matplotlib_there_are_tables(made: Made, tmp_path: Path, monkeyp
     assert not write_report(tmp_path / "report", made.page)
     text = (tmp_path / "report/report.html").read_text(encoding="utf-8")
     assert "Pictures are left out" in text and "<svg" not in text and "Agreement" in text
+
+
+def test_phrases_have_tables_of_brackets(tmp_path: Path) -> None:
+    """Beside those of dependencies; a run of a model of phrases, whose configuration has a list of labels, is read."""
+    results = tmp_path / "results"
+    content = write_phrase_reranking(results / "tg/rerank", "tg", 1)
+    write_phrase_reranking(results / "other/rerank", "other", 1, weight=1.0)
+    parsed = write_phrase_parser(results / "phrases", 6)
+    write_parser(results / "parser.json")
+    write_run(tmp_path / "run", 60, "tg", labels=["NP", "VP"])
+    gathered = gather(find([results]), {"tg": tmp_path / "run"})
+    assert [found.kind for found in gathered.parsers] == ["parser", "parser-phrases"] and not gathered.notes
+    page = page_of(gathered)
+    write_report(tmp_path / "report", page)
+    made = Made({}, page, tmp_path / "report")
+
+    row, scores = made.row("reranking-phrases", "tg"), content["all"]
+    assert [row[title].number for title in ("F1 of the proposal", "F1 reranked", "F1 of the oracle")] == [
+        scores[who]["f1"] for who in ("proposal", "reranked", "oracle")
+    ]
+    gained = scores["difference"]["f1"]
+    assert (row["reranked − proposal"].number, row["reranked − proposal"].interval) == (
+        gained["value"],
+        tuple(gained["interval"]),
+    )
+    assert row["exact, reranked"].number == scores["reranked"]["exact"] and row["sentences"].number == 20
+    assert any("weight" in note for note in row["Model"].notes)  # `other` comes first
+
+    parser = made.row("constituency-parsers", "runs/phrases/best")
+    assert parser["F1"].number == parsed["all"]["f1"] == 75.0 and parser["F1 of the best"].number == 87.5
+    assert made.row("parsers", "runs/parser/best")["UAS"].number == 91.25
+    text = (tmp_path / "report/report.md").read_text()
+    assert "words tagged as punctuation are taken out" in text and "``" not in text

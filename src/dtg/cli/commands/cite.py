@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from dtg.cli.options import AccuracyOption, BeamOption, BoundaryOption, WordBeamOption
+from dtg.cli.groups import SurprisalGroup, takes_groups
 from dtg.tables.formats import FORMATS
 
 
+@takes_groups
 def cite(
     source: Annotated[
         Path,
@@ -18,10 +19,7 @@ def cite(
             metavar="MODEL|TABLE", help="A model, its folder or its name; or a table that dtg surprisal wrote."
         ),
     ],
-    accuracy: AccuracyOption = None,
-    beam: BeamOption = None,
-    word_beam: WordBeamOption = None,
-    boundary: BoundaryOption = "next",
+    search: SurprisalGroup,
 ) -> None:
     """A checklist for a paper's methods section, and BibTeX of what was used.
 
@@ -34,5 +32,5 @@ def cite(
     from dtg.evaluation.citations import cite_model, cite_table
 
     is_table = source.suffix.lstrip(".") in FORMATS and source.is_file()
-    found = cite_table(source) if is_table else cite_model(source, beam, word_beam, boundary, accuracy)
+    found = cite_table(source) if is_table else cite_model(source, **vars(search))
     typer.echo(found.text(), nl=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dtg import pretrained
-from dtg.cli.options import DeviceOption, WordBeamOption
+from dtg.cli.options import AccuracyOption, DeviceOption, WordBeamOption
 
 if TYPE_CHECKING:
     from dtg.model.model import DecoderModel
@@ -26,7 +26,13 @@ def explore(
             metavar="DIR|NAME",
         ),
     ] = None,
-    beam: Annotated[int, typer.Option(min=1, max=500, help="Partial trees looked at before each word.")] = 50,
+    accuracy: AccuracyOption = None,
+    beam: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=500, help="A beam of fixed width instead: partial trees followed before each word, such as 50."
+        ),
+    ] = None,
     word_beam: WordBeamOption = None,
     save: Annotated[
         Path | None, typer.Option(help="Write one HTML file that needs no server, and stop.", metavar="FILE")
@@ -46,6 +52,7 @@ def explore(
     dtg explore "The horse raced past the barn fell." --save page.html
     """
     from dtg.errors import InputError
+    from dtg.search.options import BeamOptions
 
     if save is not None and not sentences:
         raise InputError("there is nothing to save: give at least one sentence before --save FILE.")
@@ -62,31 +69,36 @@ def explore(
     if save is not None:
         from dtg.explore.saved import make_page
 
-        page = make_page(models, [(name, text) for text in sentences or () for name in models], beam, word_beam)
+        page = make_page(
+            models, [(name, text) for text in sentences or () for name in models], accuracy, beam, word_beam
+        )
         page.save(save)
         typer.echo(f"dtg: wrote {save} ({len(page.html.encode()) / 1000:,.0f} kB).", err=True)
         return
-    serve_page(models, sentences or [], beam, word_beam, port=port, host=host, browser=browser)
+    BeamOptions.of(accuracy=accuracy, beam=beam, word_beam=word_beam)  # raises if they contradict each other
+    given = {
+        "accuracy": accuracy,
+        "beam": beam,
+        "kept": word_beam,
+        **dict(zip(("s", "s2"), sentences or (), strict=False)),
+    }
+    settings = {name: str(value) for name, value in given.items() if value is not None}
+    serve_page(models, settings, port=port, host=host, browser=browser)
 
 
 def serve_page(
     models: dict[str, DecoderModel],
-    sentences: list[str],
-    beam: int,
-    word_beam: int | None,
+    settings: dict[str, str],
     *,
     port: int,
     host: str | None,
     browser: bool,
 ) -> None:
-    """Serve until interrupted, and say where."""
+    """Serve until interrupted, and say where; `settings` are part of the address."""
     import webbrowser
 
     from dtg.explore.serving import listen, serve
 
-    settings = {"beam": str(beam)} if sentences or beam != 50 else {}
-    settings |= {} if word_beam is None else {"kept": str(word_beam)}
-    settings |= dict(zip(("s", "s2"), sentences, strict=False))
     place = listen(host, port)
     address = place.address(**settings)
 

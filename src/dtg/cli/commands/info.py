@@ -11,18 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from dtg import pretrained
-from dtg.cli.options import (
-    FunctionsOption,
-    JsonOption,
-    NonProjectiveOption,
-    ProjectOption,
-    RootsOption,
-    SkipInvalidOption,
-    TagsOption,
-    TracesOption,
-    TreeFormatOption,
-    UnaryOption,
-)
+from dtg.cli.groups import takes_groups
+from dtg.cli.options import JsonOption
 from dtg.cli.reading import ReadingOptions
 from dtg.errors import InputError
 from dtg.io.json_files import CONFIG, FORMAT_VERSION, MANIFEST, WEIGHTS
@@ -72,6 +62,7 @@ class PhraseExtent(Extent):
         ]
 
 
+@takes_groups
 def info(
     treebanks: Annotated[
         list[Path] | None,
@@ -81,15 +72,8 @@ def info(
             metavar="FILE...|DIR|NAME",
         ),
     ] = None,
-    trees: TreeFormatOption = "auto",
-    project: ProjectOption = None,
-    nonprojective: NonProjectiveOption = "lift",
-    roots: RootsOption = "error",
-    unary: UnaryOption = None,
-    functions: FunctionsOption = None,
-    traces: TracesOption = None,
-    tags: TagsOption = None,
-    skip_invalid: SkipInvalidOption = False,
+    *,
+    policies: ReadingOptions,
     as_json: JsonOption = False,
 ) -> None:
     """What comes with dtg (without arguments), what a model, parser or corpus is, or what is in treebanks.
@@ -117,17 +101,7 @@ def info(
         return
     from dtg.cli.progress import show_changes, with_progress
 
-    reading = ReadingOptions(
-        trees=trees,
-        skip_invalid=skip_invalid,
-        nonprojective=nonprojective,
-        roots=roots,
-        project=project,
-        unary=unary,
-        functions=functions,
-        traces=traces,
-        tags=tags,
-    ).reading(treebanks)
+    reading = policies.reading(treebanks)
     report, extent = TreebankReport(), Extent() if reading.kind is DEPENDENCY else PhraseExtent()
     for tree in with_progress(reading.read(treebanks, report), report, "reading"):
         extent.add(tree)

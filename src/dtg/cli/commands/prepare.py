@@ -142,7 +142,7 @@ def prepare(
         quiet_connections()
     check_text(text or [])
     given = {"train": train or [], "dev": dev or [], "test": test or []}
-    # With --trees brackets, .txt files are treebanks too.
+    # With --treebank-format brackets, .txt files are treebanks too.
     texts = {split: [path for path in files if is_text(path) and trees != "brackets"] for split, files in given.items()}
     treebanks = {split: [path for path in files if path not in texts[split]] for split, files in given.items()}
     texts["train"] += text or []

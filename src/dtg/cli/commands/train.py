@@ -12,15 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dtg import configs
-from dtg.cli.options import (
-    LogWithOption,
-    MaxMinutesOption,
-    PrecisionOption,
-    ResumeRunOption,
-    ThreadsOption,
-    TrainingDeviceOption,
-)
-from dtg.cli.training import Tables, TrainingRun, changed, read_config
+from dtg.cli.groups import takes_groups
+from dtg.cli.training import RunOptions, Tables, changed, read_config
 
 if TYPE_CHECKING:
     from dtg.text import Corpus
@@ -37,6 +30,7 @@ def list_configs(wanted: bool) -> None:
         raise typer.Exit
 
 
+@takes_groups
 def train(
     config: Annotated[
         Path,
@@ -46,6 +40,7 @@ def train(
             metavar="FILE|NAME",
         ),
     ],
+    *,
     data: Annotated[Path, typer.Option(help="The folder that dtg prepare has written.")],
     out: Annotated[Path, typer.Option(help="The run's folder: checkpoints, log, curves, and the best model.")],
     set_: Annotated[
@@ -54,19 +49,10 @@ def train(
             "--set", help="Change a setting of the configuration, as model.family=txl-trans.", metavar="KEY=VALUE"
         ),
     ] = None,
-    resume: ResumeRunOption = False,
-    max_minutes: MaxMinutesOption = None,
-    score_test: Annotated[
-        bool, typer.Option("--score-test", help="At the end, score the test set with the best model.")
-    ] = False,
-    precision: PrecisionOption = "no",
-    fsdp: Annotated[bool, typer.Option("--fsdp", help="Shard the weights over the processes (torchrun).")] = False,
-    device: TrainingDeviceOption = "auto",
-    threads: ThreadsOption = None,
+    run: RunOptions,
     no_verify: Annotated[
         bool, typer.Option("--no-verify", help="Do not check the corpus against the hashes in its manifest.")
     ] = False,
-    log_with: LogWithOption = None,
     list_: Annotated[
         bool, typer.Option("--list", callback=list_configs, is_eager=True, help="List the configurations, and stop.")
     ] = False,
@@ -82,25 +68,25 @@ def train(
     torchrun --nproc-per-node 4 --no-python dtg train paper --data corpus --out runs/paper --precision bf16
     """
     tables = changed(read_config(config), set_ or [])
-    run = TrainingRun(out, resume, max_minutes, precision, device, threads, fsdp, score_test, tuple(log_with or ()))
-    outcome = train_model(run, tables, data, verify=not no_verify)
+    outcome = train_model(run, out, tables, data, verify=not no_verify)
     changes = "".join(f" --set {shlex.quote(change)}" for change in set_ or [])
-    trackers = "".join(f" --log-with {name}" for name in run.log_with)
-    again = f"To resume it:\ndtg train {config}{changes} --data {data} --out {out}{trackers} --resume"
-    run.end(outcome, "model", "prediction", again)
+    checks = " --no-verify" if no_verify else ""
+    again = f"To resume it:\ndtg train{run.written()}{checks} {config}{changes} --data {data} --out {out} --resume"
+    run.end(out, outcome, "model", "prediction", again)
 
 
-def train_model(run: TrainingRun, tables: Tables, data: Path, *, verify: bool) -> Outcome:
+def train_model(run: RunOptions, out: Path, tables: Tables, data: Path, *, verify: bool) -> Outcome:
     """Hand over to the library. Imported here, so that `--help` and mistakes in the configuration are quick."""
     from dtg.cli.training_progress import ProgressReporter
     from dtg.model import DecoderModel, ModelConfig
+    from dtg.model.statistics import start_from_statistics
     from dtg.text import Corpus
-    from dtg.training import RuntimeOptions, TrainingConfig
+    from dtg.training import TrainingConfig
 
     config = TrainingConfig.from_dict(tables["training"])
     # Mistakes are reported before the corpus is opened.
     ModelConfig.from_dict(tables["model"])
-    RuntimeOptions(run.precision, run.fsdp, run.device, run.log_with)
+    run.runtime()
     corpus = Corpus.open(data)
     check: Callable[[], None] | None = None
     if verify:  # by the first of several processes; the others wait for it
@@ -108,7 +94,9 @@ def train_model(run: TrainingRun, tables: Tables, data: Path, *, verify: bool) -
     model_config = ModelConfig.for_corpus(tables["model"], corpus)
     run.set_threads()
     model = DecoderModel.create(model_config, corpus.tokenizer, seed=config.seed)
-    return run.train(model, corpus, config, model_config.to_dict(), ProgressReporter(), check)
+    if config.embeddings == "corpus" and not run.resume:
+        start_from_statistics(model, corpus.splits["train"], config.seed)
+    return run.train(out, model, corpus, config, model_config.to_dict(), ProgressReporter(), check)
 
 
 class Verification:

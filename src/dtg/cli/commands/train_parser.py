@@ -7,26 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from dtg.cli.options import (
-    FunctionsOption,
-    LanguageOption,
-    LogWithOption,
-    MaxMinutesOption,
-    NonProjectiveOption,
-    PrecisionOption,
-    ResumeRunOption,
-    RootsOption,
-    SkipInvalidOption,
-    TagsOption,
-    ThreadsOption,
-    TracesOption,
-    TrainingDeviceOption,
-    TreeFormatOption,
-    UnaryOption,
-)
+from dtg.cli.groups import Without, takes_groups
+from dtg.cli.options import LanguageOption
 from dtg.cli.reading import ReadingOptions
-from dtg.cli.training import Tables, TrainingRun, language_of, read_config
-from dtg.errors import InputError
+from dtg.cli.training import RunOptions, Tables, language_of, read_config
+from dtg.errors import ConfigError, InputError
 from dtg.trees import TreebankReport, TreeReading
 from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY
 
@@ -38,6 +23,7 @@ if TYPE_CHECKING:
 HELD_OUT = 20  # without --dev, one of this many training sentences is held out
 
 
+@takes_groups
 def train_parser(
     treebanks: Annotated[
         list[Path],
@@ -46,6 +32,7 @@ def train_parser(
             "also .gz."
         ),
     ],
+    *,
     out: Annotated[Path, typer.Option(help="The run's folder: checkpoints, log, curves, and the best parser.")],
     dev: Annotated[
         list[Path] | None,
@@ -68,20 +55,8 @@ def train_parser(
         typer.Option(help="A configuration file, or the name of one that comes with dtg.", metavar="FILE|NAME"),
     ] = None,
     language: LanguageOption = None,
-    trees: TreeFormatOption = "auto",
-    nonprojective: NonProjectiveOption = "lift",
-    roots: RootsOption = "error",
-    unary: UnaryOption = None,
-    functions: FunctionsOption = None,
-    traces: TracesOption = None,
-    tags: TagsOption = None,
-    skip_invalid: SkipInvalidOption = False,
-    resume: ResumeRunOption = False,
-    max_minutes: MaxMinutesOption = None,
-    precision: PrecisionOption = "no",
-    device: TrainingDeviceOption = "auto",
-    threads: ThreadsOption = None,
-    log_with: LogWithOption = None,
+    policies: Annotated[ReadingOptions, Without("project")],
+    run: Annotated[RunOptions, Without("fsdp", "score_test")],
 ) -> None:
     """Train a parser on treebanks; like every run, it can be interrupted and resumed to the same numbers.
 
@@ -93,38 +68,32 @@ def train_parser(
 
     dtg train-parser --kind constituency wsj.mrg --dev wsj-dev.mrg --out runs/phrases
     """
-    from dtg.parser.config import default_tables
-    from dtg.training import RuntimeOptions
-
-    reading = ReadingOptions(
-        trees=trees,
-        skip_invalid=skip_invalid,
-        nonprojective=nonprojective,
-        roots=roots,
-        unary=unary,
-        functions=functions,
-        traces=traces,
-        tags=tags,
-    ).reading([*treebanks, *(dev or [])])
-    tables = None if config is None else read_config(config)
-    kind = kind_of(kind, tables, reading)
-    tables = default_tables(encoder, kind) if tables is None else tables
-    given: dict[str, Any] = {} if encoder is None else {"encoder": encoder}
-    given |= {"kind": kind} if kind == "constituency" else {}
-    tables = {**tables, "model": {**tables["model"], **given}}
-    check_tables(tables)
-    RuntimeOptions(precision, device=device, log_with=tuple(log_with or ()))  # mistakes, before treebanks are read
+    reading = policies.reading([*treebanks, *(dev or [])])
+    tables = tables_of(None if config is None else read_config(config), kind, encoder, reading)
+    run.runtime()  # mistakes, before treebanks are read
     if language is not None or "language" not in tables["model"]:
-        of_texts = treebanks if kind == "dependency" else []  # brackets have no text to split
+        of_texts = treebanks if reading.kind is DEPENDENCY else []  # brackets have no text to split
         tables = {**tables, "model": {**tables["model"], "language": language_of(language, of_texts)}}
     train = read_split(treebanks, "train", reading)
     if dev:
         held_out = read_split(dev, "dev", reading)
     else:
         train, held_out = hold_out(train)
-    run = TrainingRun(out, resume, max_minutes, precision, device, threads, log_with=tuple(log_with or ()))
-    outcome = train_model(run, tables, {"train": train, "dev": held_out})
-    run.end(outcome, "parser", "word", "The same command with --resume resumes it.")
+    outcome = train_model(run, out, tables, {"train": train, "dev": held_out})
+    run.end(out, outcome, "parser", "word", "The same command with --resume resumes it.")
+
+
+def tables_of(tables: Tables | None, kind: Kind | None, encoder: str | None, reading: TreeReading) -> Tables:
+    """The configuration that was named, or the default one, with what options say; what is wrong with it raises."""
+    from dtg.parser.config import default_tables
+
+    kind = kind_of(kind, tables, reading)
+    tables = default_tables(encoder, kind) if tables is None else tables
+    given = {"encoder": encoder} if encoder is not None else {}
+    given |= {"kind": kind} if kind == "constituency" else {}
+    tables = {**tables, "model": {**tables["model"], **given}}
+    check_tables(tables)
+    return tables
 
 
 def kind_of(given: Kind | None, tables: Tables | None, reading: TreeReading) -> Kind:
@@ -138,7 +107,7 @@ def kind_of(given: Kind | None, tables: Tables | None, reading: TreeReading) -> 
             files = {DEPENDENCY: "dependencies (CoNLL-U)", CONSTITUENCY: "phrases (brackets)"}[reading.kind]
             raise InputError(
                 f"{who} says {wanted}, but the treebanks are read as {files}. Brackets are files named .ptb, .mrg or "
-                ".brackets; with --trees brackets, all of them."
+                ".brackets; with --treebank-format brackets, all of them."
             )
     return found
 
@@ -150,7 +119,8 @@ def check_tables(tables: Tables) -> None:
     from dtg.training import TrainingConfig
 
     config = ParserConfig.from_dict(tables["model"])
-    TrainingConfig.from_dict(tables["training"])
+    if TrainingConfig.from_dict(tables["training"]).embeddings != "random":
+        raise ConfigError('[training] embeddings = "corpus" is for language models; leave it out for a parser.')
     if config.is_pretrained:
         Subwords.of(config.encoder)
 
@@ -178,7 +148,7 @@ def hold_out(trees: list[Any]) -> tuple[list[Any], list[Any]]:
     return train, dev
 
 
-def train_model(run: TrainingRun, tables: Tables, trees: dict[str, list[Any]]) -> Outcome:
+def train_model(run: RunOptions, out: Path, tables: Tables, trees: dict[str, list[Any]]) -> Outcome:
     """Hand over to the library."""
     from dtg.cli.training_progress import ParserReporter
     from dtg.parser import BiaffineParser, ParserConfig, SpanParser
@@ -199,4 +169,4 @@ def train_model(run: TrainingRun, tables: Tables, trees: dict[str, list[Any]]) -
         labels = len(corpus.tokenizer.labels)
         rare = f" ({corpus.rare_labels:,} rarer ones are not learned)" if corpus.rare_labels else ""
         typer.echo(f"dtg: {labels:,} labels, unary chains counted as one{rare}.", err=True)
-    return run.train(parser, corpus, training, config.to_dict(), ParserReporter())
+    return run.train(out, parser, corpus, training, config.to_dict(), ParserReporter())

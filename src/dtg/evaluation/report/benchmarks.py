@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from dtg.evaluation.contract import Interval, Metric
+from dtg.evaluation.contract import Metric
 from dtg.evaluation.report.comparing import IMPORTED, Basis, basis_of, notes_on, unlike
-from dtg.evaluation.report.gathering import ReportedModel
-from dtg.evaluation.report.overview import DEPENDENCIES, OF_WORDS, PAPER, metrics_of, ppl_cell, sg_average
+from dtg.evaluation.report.gathering import Found, ReportedModel
+from dtg.evaluation.report.overview import BRACKETS, DEPENDENCIES, OF_WORDS, PAPER, ppl_cell, sg_average
 from dtg.evaluation.report.page import (
     Cell,
-    Notes,
     ReportBlock,
     Section,
     Table,
@@ -25,13 +24,17 @@ from dtg.evaluation.report.page import (
     texts,
     without_empty_columns,
 )
+from dtg.evaluation.report.pivots import groups_in, header_of, metrics_of, pivot
 from dtg.evaluation.tasks.pairs.paradigms import title as blimp_title
 from dtg.evaluation.tasks.perplexity_scores import CONVENTIONS_EXPLAINED, MEANINGS
+from dtg.evaluation.tasks.phrase_reranking import EXPLAINED as PHRASES_EXPLAINED
 from dtg.evaluation.tasks.reranking import EXPLAINED as RERANKING_EXPLAINED
-from dtg.evaluation.tasks.reranking import PARTS, WHOSE
+from dtg.evaluation.tasks.reranking import WHOSE
 from dtg.evaluation.tasks.syntaxgym.scores import CIRCUITS, CONTRADICTION, PAPER_LIKELY, RULE_TITLES, RULES
 
-NO_ITEMS = "None of its items were evaluated."
+BLIMP_LEVELS = {"fields": "field", "phenomena": "phenomenon", "paradigms": "paradigm"}
+SENTENCES = {"rule": "sentence", "name": "accuracy"}
+FIRST = {"rule": "first", "name": "accuracy"}
 PAIRS_EXPLAINED = (
     "A pair is right if the acceptable sentence has the higher log p. A tie is not right.",
     "By pairs: the share of all pairs. Mean over paradigms: the same where paradigms have equally many pairs. Per word: by "
@@ -58,43 +61,7 @@ PPL_TABLES = (
     ("perplexity", "Perplexity of the words.", OF_WORDS),
     ("perplexity-joint", "Perplexity of the words together with the trees of the file.", ("joint",)),
 )
-RERANKING_HEADER = (
-    *("Model", "words", "UAS of the proposal", "UAS reranked", "UAS of the oracle", "reranked − proposal"),
-    *("exact, proposal", "exact, reranked", "exact, oracle", "trees a sentence", "sentences"),
-)
 NO_TREES = "The model has no trees."
-
-
-def pivot(
-    models: Sequence[ReportedModel],
-    kind: str,
-    groups: Sequence[str],
-    found: Sequence[Mapping[str, Metric]],
-    title: Callable[[str], str] = str,
-) -> list[list[Cell]]:
-    """A row for each group and a column for each model. Dashes of a model without results are explained at its name."""
-
-    def cell(model: ReportedModel, known: Mapping[str, Metric], group: str) -> Cell:
-        if kind not in model.results:
-            return absent()
-        return accuracy(known[group].value) if group in known else absent(NO_ITEMS)
-
-    return [
-        [Cell(title(group)), *(cell(model, known, group) for model, known in zip(models, found, strict=True))]
-        for group in groups
-    ]
-
-
-def header_of(models: Sequence[ReportedModel], kind: str) -> list[Cell]:
-    """The models' names, with what is to be known of their results."""
-    return [
-        Cell(model.name, notes if kind in model.results else missing(kind).notes)
-        for model, notes in zip(models, notes_on(models, kind), strict=True)
-    ]
-
-
-def groups_in(found: Sequence[Mapping[str, Metric]]) -> list[str]:
-    return sorted({group for some in found for group in some})
 
 
 def blimp_section(models: Sequence[ReportedModel]) -> Section:
@@ -102,63 +69,65 @@ def blimp_section(models: Sequence[ReportedModel]) -> Section:
     some = [model for model in models if "blimp" in model.results]
     if not some:
         return not_evaluated("BLiMP", "blimp")
-    header = header_of(models, "blimp")
     notes = {model.name: found for model, found in zip(some, notes_on(some, "blimp"), strict=True)}
     figures: list[ReportBlock] = []
-    tables: list[ReportBlock] = [Table("blimp", "All of BLiMP.", [Cell("all"), *header], pair_totals(models, "blimp"))]
-    for level, one in (("fields", "field"), ("phenomena", "phenomenon"), ("paradigms", "paradigm")):
-        found = [metrics_of(model, "blimp", level, "sentence") for model in models]
-        written = str if level == "paradigms" else blimp_title
-        rows = pivot(models, "blimp", groups_in(found), found, written)
-        folded = level == "paradigms"
-        tables.append(Table(f"blimp-{level}", f"By {one}.", [Cell(one), *header], rows, is_folded=folded))
-        if not folded:
-            titles = {"all pairs": "all pairs", **{group: blimp_title(group) for group in groups_in(found)}}
-            bars = {
-                model.name: {
-                    **metrics_of(model, "blimp", "overall", "sentence"),
-                    **metrics_of(model, "blimp", level, "sentence"),
-                }
-                for model in some
+    for level in ("fields", "phenomena"):
+        groups = groups_in([metrics_of(model, "blimp", **SENTENCES, level=level) for model in models])
+        titles = {"all pairs": "all pairs", **{group: blimp_title(group) for group in groups}}
+        bars = {
+            model.name: {
+                **metrics_of(model, "blimp", **SENTENCES, level="overall"),
+                **metrics_of(model, "blimp", **SENTENCES, level=level),
             }
-            figures += bar_figures(level, f"BLiMP by {one}.", titles, bars, notes, chance=50.0)
+            for model in some
+        }
+        figures += bar_figures(level, f"BLiMP by {BLIMP_LEVELS[level]}.", titles, bars, notes, chance=50.0)
+    tables = pair_tables(models, "blimp", "All of BLiMP.", BLIMP_LEVELS)
     return Section("BLiMP", (*figures, *tables, Text(PAIRS_EXPLAINED)))
+
+
+def pairs_section(models: Sequence[ReportedModel]) -> Section | None:
+    """Pairs of one's own; nothing where there are none."""
+    if not any("pairs" in model.results for model in models):
+        return None
+    tables = pair_tables(models, "pairs", "All pairs.", {"groups": "group"})
+    return Section("Minimal pairs", (*tables, Text(PAIRS_EXPLAINED[:1])))
+
+
+def pair_tables(models: Sequence[ReportedModel], kind: str, title: str, levels: Mapping[str, str]) -> list[Table]:
+    """All pairs together, and by the groups of each level."""
+    header = header_of(models, kind)
+    rules = [next((one.rule for one in found.metrics), "") if found else "" for found in results_of(models, kind)]
+    tables = [Table(kind, title, [Cell("all"), *header], pair_totals(models, kind))]
+    for level, one in levels.items():
+        found = [
+            metrics_of(model, kind, level=level, rule=rule, name="accuracy")
+            for model, rule in zip(models, rules, strict=True)
+        ]
+        written = blimp_title if level in ("fields", "phenomena") else str
+        rows = pivot(models, kind, groups_in(found), found, title=written)
+        folded = level == "paradigms"
+        tables.append(Table(f"{kind}-{level}", f"By {one}.", [Cell(one), *header], rows, is_folded=folded))
+    return tables
+
+
+def results_of(models: Sequence[ReportedModel], kind: str) -> list[Found | None]:
+    return [model.results.get(kind) for model in models]
 
 
 def pair_totals(models: Sequence[ReportedModel], kind: str) -> list[list[Cell]]:
     """All pairs together, by the conventions in use."""
     over = "paradigm" if kind == "blimp" else "group"
 
-    def column(model: ReportedModel) -> list[Cell]:
-        if kind not in model.results:
+    def column(found: Found | None) -> list[Cell]:
+        if found is None:
             return [absent()] * 5
-        one, mean, per_word, _ = (each for each in model.results[kind].metrics if each.level == "overall")
+        one, mean, per_word, _ = (each for each in found.metrics if each.level == "overall")
         return [*(accuracy(each.value) for each in (one, mean, per_word)), number(one.n), number(one.ties)]
 
     titles = ("by pairs", f"mean over {over}s", "by pairs, per word", "pairs", "ties")
-    return [[Cell(name), *cells] for name, *cells in zip(titles, *map(column, models), strict=True)]
-
-
-def pairs_section(models: Sequence[ReportedModel]) -> Section | None:
-    """Pairs of one's own; nothing where there are none."""
-    some = [model for model in models if "pairs" in model.results]
-    if not some:
-        return None
-    header = header_of(models, "pairs")
-    rules = [
-        next((one.rule for one in model.results["pairs"].metrics), "") if model in some else "" for model in models
-    ]
-    found = [metrics_of(model, "pairs", "groups", rule) for model, rule in zip(models, rules, strict=True)]
-    return Section(
-        "Minimal pairs",
-        (
-            Table("pairs", "All pairs.", [Cell("all"), *header], pair_totals(models, "pairs")),
-            Table(
-                "pairs-groups", "By group.", [Cell("group"), *header], pivot(models, "pairs", groups_in(found), found)
-            ),
-            Text(PAIRS_EXPLAINED[:1]),
-        ),
-    )
+    columns = map(column, results_of(models, kind))
+    return [[Cell(name), *cells] for name, *cells in zip(titles, *columns, strict=True)]
 
 
 def syntaxgym_section(models: Sequence[ReportedModel]) -> Section:
@@ -172,7 +141,7 @@ def syntaxgym_section(models: Sequence[ReportedModel]) -> Section:
     names = {group for known in circuits for group in known}
     groups = [*sorted(names - CIRCUITS.keys()), *(name for name in CIRCUITS if name in names)]
     bars = {model.name: known for model, known in zip(models, circuits, strict=True) if model in some}
-    suites = [metrics_of(model, "sg", "suites", "first") for model in models]
+    suites = [metrics_of(model, "sg", **FIRST, level="suites") for model in models]
     every_suite = pivot(models, "sg", groups_in(suites), suites)
     return Section(
         "SyntaxGym",
@@ -193,7 +162,7 @@ def circuits_of(model: ReportedModel) -> dict[str, Metric]:
     if "sg" not in model.results:
         return {}
     average = sg_average(model)
-    return {f"{average.group}, mean": average, **metrics_of(model, "sg", "circuits", "first")}
+    return {f"{average.group}, mean": average, **metrics_of(model, "sg", **FIRST, level="circuits")}
 
 
 def averages(models: Sequence[ReportedModel]) -> list[list[Cell]]:
@@ -273,40 +242,40 @@ def as_code(line: str) -> str:
 
 
 def reranking_section(models: Sequence[ReportedModel]) -> Section:
-    """Two rows for each model: all words, and those that are not punctuation."""
-    some = [model for model in models if "rerank" in model.results]
-    if not some:
-        return not_evaluated("Reranking", "rerank")
-    unequal = unlike([basis_of(model.results["rerank"], "rerank") for model in some])
-    notes = {model.name: found for model, found in zip(some, unequal, strict=True)}
-    rows = [row for model in models for row in reranking_rows(model, notes.get(model.name, ()))]
-    table = Table("reranking", "Trees chosen by models.", texts(*RERANKING_HEADER), rows)
-    return Section("Reranking", (table, Text((*RERANKING_EXPLAINED, DEPENDENCIES))))
+    """A table of dependencies, and one of phrases where there are results of them."""
+    blocks: list[ReportBlock] = []
+    if any("rerank" in model.results for model in models):
+        table = reranking_table(models, "rerank", "reranking", "Trees chosen by models.", ("uas", "UAS"))
+        blocks += [table, Text((*RERANKING_EXPLAINED, DEPENDENCIES))]
+    if some := [model for model in models if "rerank-phrases" in model.results]:
+        title = "Trees chosen by models: phrases."
+        table = reranking_table(some, "rerank-phrases", "reranking-phrases", title, ("f1", "F1"))
+        blocks += [table, Text((PHRASES_EXPLAINED, BRACKETS))]
+    return Section("Reranking", tuple(blocks)) if blocks else not_evaluated("Reranking", "rerank")
 
 
-def reranking_rows(model: ReportedModel, notes: Notes) -> list[list[Cell]]:
-    if "rerank" not in model.results:
-        why = missing("rerank") if model.family and model.has_trees else absent(NO_TREES if model.family else IMPORTED)
-        return [[Cell(model.name), why, *[absent()] * (len(RERANKING_HEADER) - 2)]]
-    found = model.results["rerank"]
-    values = {(one.group, one.name, one.rule): one.value for one in found.metrics}
-    rows = []
-    for part, title in PARTS.items():
-        if found.content[part] is None:
+def reranking_table(
+    models: Sequence[ReportedModel], kind: str, name: str, title: str, measure: tuple[str, str]
+) -> Table:
+    """A row for each model and group of words: all, and of dependencies those that are not punctuation."""
+    key, called = measure
+    header = (
+        *("Model", "words", *(f"{called} {who}" for who in ("of the proposal", "reranked", "of the oracle"))),
+        *("reranked − proposal", *(f"exact, {who}" for who in WHOSE), "trees a sentence", "sentences"),
+    )
+    some = [found for found in results_of(models, kind) if found is not None]
+    unequal = iter(unlike([basis_of(found, "rerank") for found in some]))
+    rows = list[list[Cell]]()
+    for model, found in zip(models, results_of(models, kind), strict=True):
+        if found is None:
+            why = missing(kind) if model.family and model.has_trees else absent(NO_TREES if model.family else IMPORTED)
+            rows.append([Cell(model.name), why, *[absent()] * (len(header) - 2)])
             continue
-        uas, exact = ([number(values[title, name, who].value, 1) for who in WHOSE] for name in ("uas", "exact"))
-        gained: Interval = values[title, "uas", "difference"]
-        trees = found.content["trees"] / found.content["sentences"]
-        sentences = found.content[part]["proposal"]["sentences"]
-        rows.append(
-            [
-                Cell(model.name, notes),
-                Cell(title),
-                *uas,
-                difference(gained),
-                *exact,
-                number(trees, 1),
-                number(sentences),
-            ]
-        )
-    return rows
+        notes, known = next(unequal), {(one.group, one.name, one.rule): one for one in found.metrics}
+        for group in dict.fromkeys(one.group for one in found.metrics):
+            shares, exact = ([number(known[group, one, who].value.value, 1) for who in WHOSE] for one in (key, "exact"))
+            gained = difference(known[group, key, "difference"].value)
+            trees = number(found.content["trees"] / found.content["sentences"], 1)
+            sentences = number(known[group, "exact", "proposal"].n)
+            rows.append([Cell(model.name, notes), Cell(group), *shares, gained, *exact, trees, sentences])
+    return Table(name, title, texts(*header), rows)

@@ -24,7 +24,7 @@ USED: Mapping[str, tuple[str, ...]] = {  # which settings matter to whom
     "proposal": TREES,
     "estimate": TREES,
     "joint": (),
-    "rerank": (*TREES, "weight"),
+    **dict.fromkeys(("rerank", "rerank-phrases"), (*TREES, "weight")),
 }
 HASH = re.compile(r"[0-9a-f]{64}")
 IMPORTED = "Surprisals of another tool; how they were found is not known here."

@@ -23,13 +23,13 @@ from dtg.errors import InputError
 from dtg.evaluation.contract import Metric
 from dtg.evaluation.results import RESULTS, read_content
 from dtg.evaluation.storage import SETTINGS
-from dtg.evaluation.tasks.registry import OF_PHRASES, TASKS
+from dtg.evaluation.tasks.registry import TASKS
 from dtg.io.json_files import FORMAT_VERSION, WEIGHTS, parse_json
 from dtg.model.saving import model_hash
 from dtg.training.log import read_log
 
 LOG = "log.jsonl"
-PARSER = "parser"
+PARSERS = ("parser", "parser-phrases")  # results of parsers, not of language models
 NOT_LOOKED_INTO = ("checkpoints",)  # of a training run: large, and no results
 RENAME = "Give one of them another name: the same evaluation under another name finds its work done."
 
@@ -163,11 +163,6 @@ def look_at(file: Path, argument: int, found: Findings) -> None:
         kind = str(object_in(file, found).get("kind"))
         if kind not in TASKS:
             raise InputError(f"{file} has results of the kind {kind!r}; known are {', '.join(TASKS)}.")
-        if TASKS[kind] in OF_PHRASES.values():
-            found.notes.append(
-                f"{file.parent} is left out: the report has no table of brackets; results.md there has them."
-            )
-            return
         content = read_content(file.parent, kind)
         found.results.append(
             checked(Found(kind, file.parent, argument, content["settings"], content["given"], content))
@@ -178,7 +173,7 @@ def look_at(file: Path, argument: int, found: Findings) -> None:
 
 def from_json(file: Path, content: Mapping[str, Any], argument: int, found: Findings) -> None:
     """What dtg evaluate parser prints as JSON; any other JSON is not ours."""
-    if content.get("kind") == "rerank" and "settings" in content:
+    if content.get("kind") in ("rerank", "rerank-phrases") and "settings" in content:
         found.notes.append(
             f"{file} is left out: of dtg evaluate rerank, the folder that it writes is read, not what it prints."
         )
@@ -189,7 +184,7 @@ def from_json(file: Path, content: Mapping[str, Any], argument: int, found: Find
             f"{file} has format_version {content.get('format_version')!r}; this dtg reads {FORMAT_VERSION}. Make it anew."
         )
     given = {"parser": content["parser"], "files": content["files"]}
-    found.results.append(checked(Found(PARSER, file, argument, {}, given, content)))
+    found.results.append(checked(Found(PARSERS["f1" in content["all"]], file, argument, {}, given, content)))
 
 
 def checked(found: Found) -> Found:
@@ -198,7 +193,7 @@ def checked(found: Found) -> Found:
         metrics = found.metrics
         whole = bool(metrics) and all(one.n >= 0 for one in metrics)
         needed = (
-            [] if found.kind == PARSER else [found.settings["data_sha256"], found.given["name"], found.given["data"]]
+            [] if found.kind in PARSERS else [found.settings["data_sha256"], found.given["name"], found.given["data"]]
         )
         needed += [found.settings["model_sha256"]] if found.settings.get("model_sha256") is not None else []
         if whole and all(isinstance(value, str) for value in needed):
@@ -225,7 +220,7 @@ def gather(findings: Findings, runs: Mapping[str, Path]) -> Gathered:
     """Put results and runs, those named by the user first, with their models."""
     notes = list(findings.notes)
     results: dict[str, dict[str, Found]] = {}
-    for name, found in named_results([one for one in findings.results if one.kind != PARSER]):
+    for name, found in named_results([one for one in findings.results if one.kind not in PARSERS]):
         own = results.setdefault(name, {})
         if (first := own.get(found.kind)) is not None:
             raise InputError(
@@ -251,7 +246,7 @@ def gather(findings: Findings, runs: Mapping[str, Path]) -> Gathered:
     models = tuple(ReportedModel(name, results.get(name, {}), named.get(name)) for name in names)
     for model in models:
         check_run(model)
-    return Gathered(models, tuple(one for one in findings.results if one.kind == PARSER), tuple(notes))
+    return Gathered(models, tuple(one for one in findings.results if one.kind in PARSERS), tuple(notes))
 
 
 def named_results(results: Sequence[Found]) -> Iterator[tuple[str, Found]]:
@@ -272,7 +267,7 @@ def named_results(results: Sequence[Found]) -> Iterator[tuple[str, Found]]:
 
 def name_of_run(argument: int, folder: Path, every: Iterable[Found]) -> str:
     """That of results of the run's best model; or of the only results below the same path; or of the folder."""
-    named = [one for one in every if one.kind != PARSER]
+    named = [one for one in every if one.kind not in PARSERS]
     best = (folder / "best").resolve()
     names = {one.given["name"] for one in named if "model" in one.given and Path(one.given["model"]).resolve() == best}
     names = names or {one.given["name"] for one in named if one.argument == argument}

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 
 from dtg.evaluation.contract import Metric
-from dtg.evaluation.effects import EffectPlot
-from dtg.evaluation.report.benchmarks import header_of
-from dtg.evaluation.report.gathering import ReportedModel
+from dtg.evaluation.figures import EffectPlot
+from dtg.evaluation.report.gathering import Found, ReportedModel
 from dtg.evaluation.report.page import (
     Cell,
     Figure,
-    ReportBlock,
     Section,
     Table,
     Text,
     absent,
+    described,
     difference,
     number,
     parts_of,
 )
+from dtg.evaluation.report.pivots import effects_table, header_of, metrics_of
 from dtg.evaluation.tasks.garden_paths.pages import EXPLAINED as EFFECTS_EXPLAINED
 from dtg.evaluation.tasks.garden_paths.task import GardenPaths
 from dtg.evaluation.tasks.reading.pages import EXPLAINED as READING_EXPLAINED
@@ -29,6 +28,7 @@ from dtg.evaluation.tasks.reading.task import ReadingTask
 
 READING, PATHS = ReadingTask.name, GardenPaths.name
 OVERS = {"baseline": "beyond controls", "surprisal": "beyond controls and surprisal"}
+EFFECTS = {"bits": "Effects, in bits.", "ms": "Effects, in ms.", "human_ms": "People's effects, in ms."}
 
 
 def reading_section(models: Sequence[ReportedModel]) -> Section | None:
@@ -36,23 +36,27 @@ def reading_section(models: Sequence[ReportedModel]) -> Section | None:
     some = [model for model in models if READING in model.results]
     if not some:
         return None
-    header, blocks = header_of(models, READING), list[ReportBlock]()
-    for name, suffix, part in parts_of("reading", [model.name for model in some]):
-        chart = ReadingTask.chart({one.name: one.results[READING].metrics for one in some if one.name in part})
-        title = f"Reading times: held-out log-likelihood gained over controls.{suffix}"
-        blocks.append(figure(name, title, chart))
-    for over, title in OVERS.items():
-        found = [metrics_of(model, READING, over) for model in models]
-        rows = pivot(models, READING, found)
-        if rows:
-            blocks.append(Table(f"reading-{over}", f"Gained {title}, {UNIT}.", [Cell("predictors"), *header], rows))
-    facts = [
-        [Cell("words fitted"), *(fact(model, "words") for model in models)],
-        [Cell("ms a bit of surprisal"), *(ms_per_bit(model) for model in models)],
+    title = "Reading times: held-out log-likelihood gained over controls."
+    tables = [
+        table
+        for over, beyond in OVERS.items()
+        for found in [[metrics_of(model, READING, rule=over) for model in models]]
+        for table in effects_table(
+            models, READING, f"reading-{over}", ("predictors", f"Gained {beyond}, {UNIT}."), found, difference
+        )
     ]
-    blocks.append(Table("reading-facts", "What they are of.", [Cell(""), *header], facts))
+
+    def fact(value: Callable[[Found], Cell]) -> list[Cell]:
+        return [value(model.results[READING]) if READING in model.results else absent() for model in models]
+
+    facts = [
+        [Cell("words fitted"), *fact(lambda found: number(found.content["words"]))],
+        [Cell("ms a bit of surprisal"), *fact(lambda found: number(found.content["ms_per_bit"]["total"], 2))],
+    ]
+    tables.append(Table("reading-facts", "What they are of.", [Cell(""), *header_of(models, READING)], facts))
     warnings = dict.fromkeys(line for model in some for line in model.results[READING].content["warnings"])
-    return Section("Reading times", (*blocks, Text((*warnings, READING_EXPLAINED))))
+    figures = effect_figures("reading", title, some, READING, ReadingTask.chart)
+    return Section("Reading times", (*figures, *tables, Text((*warnings, READING_EXPLAINED))))
 
 
 def garden_paths_section(models: Sequence[ReportedModel]) -> Section | None:
@@ -60,41 +64,16 @@ def garden_paths_section(models: Sequence[ReportedModel]) -> Section | None:
     some = [model for model in models if PATHS in model.results]
     if not some:
         return None
-    blocks = list[ReportBlock]()
-    for name, suffix, part in parts_of("garden-paths", [model.name for model in some]):
-        chart = GardenPaths.chart({one.name: one.results[PATHS].metrics for one in some if one.name in part})
-        blocks.append(figure(name, f"Garden paths: effects in bits.{suffix}", chart))
-    header = header_of(models, PATHS)
-    for rule, title in (
-        ("bits", "Effects, in bits."),
-        ("ms", "Effects, in ms."),
-        ("human_ms", "People's effects, in ms."),
-    ):
-        rows = pivot(models, PATHS, [widest_of(model, rule) for model in models])
-        if rows:
-            blocks.append(Table(f"garden-paths-{rule}", title, [Cell("construction, place"), *header], rows))
-    return Section("Garden paths", (*blocks, Text((EFFECTS_EXPLAINED,))))
-
-
-def pivot(models: Sequence[ReportedModel], kind: str, found: Sequence[Mapping[str, Metric]]) -> list[list[Cell]]:
-    """A row for each group, in the order of the first model that has it, and a column for each model."""
-    groups = dict.fromkeys(group for some in found for group in some)
-    return [
-        [
-            Cell(group),
-            *(
-                difference(known[group].value) if kind in model.results and group in known else absent()
-                for model, known in zip(models, found, strict=True)
-            ),
-        ]
-        for group in groups
+    tables = [
+        table
+        for rule, title in EFFECTS.items()
+        for found in [[widest_of(model, rule) for model in models]]
+        for table in effects_table(
+            models, PATHS, f"garden-paths-{rule}", ("construction, place", title), found, difference
+        )
     ]
-
-
-def metrics_of(model: ReportedModel, kind: str, rule: str) -> dict[str, Metric]:
-    if kind not in model.results:
-        return {}
-    return {one.group: one for one in model.results[kind].metrics if one.rule == rule}
+    figures = effect_figures("garden-paths", "Garden paths: effects in bits.", some, PATHS, GardenPaths.chart)
+    return Section("Garden paths", (*figures, *tables, Text((EFFECTS_EXPLAINED,))))
 
 
 def widest_of(model: ReportedModel, rule: str) -> dict[str, Metric]:
@@ -106,25 +85,17 @@ def widest_of(model: ReportedModel, rule: str) -> dict[str, Metric]:
     return {f"{one.group}, {one.name}": one for one in metrics if one.rule == rule and one.level == last}
 
 
-def fact(model: ReportedModel, name: str) -> Cell:
-    return number(model.results[READING].content[name]) if READING in model.results else absent()
-
-
-def ms_per_bit(model: ReportedModel) -> Cell:
-    if READING not in model.results:
-        return absent()
-    return number(model.results[READING].content["ms_per_bit"]["total"], 2)
-
-
-def figure(name: str, title: str, chart: EffectPlot) -> Figure:
-    """A picture, and the same in words."""
-    lines = []
-    for place, group in enumerate(chart.groups):
-        values = ((model, points[place]) for model, points in chart.points.items())
-        shown = ", ".join(f"{model} {point.value:+.1f}" for model, point in values if point is not None)
-        lines.append(f"{group}: {shown or 'nothing'}.")
-
-    def draw(path: Path) -> None:
-        chart.draw(path)
-
-    return Figure(name, title, f"{title} Points with intervals. {' '.join(lines)}", draw)
+def effect_figures(
+    file: str,
+    title: str,
+    models: Sequence[ReportedModel],
+    kind: str,
+    chart_of: Callable[[Mapping[str, Sequence[Metric]]], EffectPlot],
+) -> list[Figure]:
+    """Points of all models, in as many pictures as it takes, and the same in words."""
+    figures = []
+    for name, suffix, part in parts_of(file, [model.name for model in models]):
+        chart = chart_of({one.name: one.results[kind].metrics for one in models if one.name in part})
+        words = described(chart.groups, chart.points, "+.1f")
+        figures.append(Figure(name, f"{title}{suffix}", f"{title}{suffix} Points with intervals. {words}", chart.draw))
+    return figures

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from dtg.evaluation.contract import Metric
 from dtg.evaluation.probability import KINDS
@@ -26,7 +26,10 @@ from dtg.evaluation.report.page import (
     texts,
     without_empty_columns,
 )
+from dtg.evaluation.report.pivots import metrics_of
 from dtg.evaluation.tasks.perplexity_scores import SIGNS
+from dtg.evaluation.tasks.phrase_parsing import IGNORED
+from dtg.evaluation.tasks.phrase_parsing import SCORES as BRACKET_SCORES
 
 OF_WORDS = ("exact", "proposal", "beam", "estimate")  # joint is of something else: words and tree
 PAPER = ("33 suites", "suite mean")  # by the first prediction: syntaxgym/scores.py says why
@@ -43,10 +46,15 @@ NO_REPRESENTATIONS = (
     "No two of these models differ in `arc_representation` and nothing else of their configuration, which is known from "
     "training runs."
 )
-PARSER_HEADER = (
-    *("Parser", "treebank", "sentences", "UAS", "LAS", "exact", "UAS, no punctuation", "LAS, no punctuation"),
-    *("best of", "UAS of the best"),
-)
+# What is shown of parsers: of which words, which share, under which title; the first is also shown of the best of a list.
+PARSER_COLUMNS: Mapping[str, Sequence[tuple[str, str, str]]] = {
+    "parser": (
+        *(("all words", name, title) for name, title in (("uas", "UAS"), ("las", "LAS"), ("exact", "exact"))),
+        *(("no punctuation", name, f"{title}, no punctuation") for name, title in (("uas", "UAS"), ("las", "LAS"))),
+    ),
+    "parser-phrases": tuple(("all words", name, title) for name, title in BRACKET_SCORES.items()),
+}
+BRACKETS = IGNORED.replace("tagged , : `` '' and .", "tagged as punctuation")  # a report's backticks enclose code
 CORPORA = (
     "The parser that proposes trees for evaluation need not be the one whose trees the model was trained on. Two models were "
     "trained on the same trees if their corpora (by sha256) are the same."
@@ -138,7 +146,9 @@ def ppl_cell(model: ReportedModel, by: str, convention: str, notes: Notes) -> Ce
 def blimp_cell(model: ReportedModel, notes: Notes) -> Cell:
     if "blimp" not in model.results:
         return missing("blimp")
-    return accuracy(metrics_of(model, "blimp", "overall", "sentence")["all pairs"].value, notes)
+    return accuracy(
+        metrics_of(model, "blimp", level="overall", rule="sentence", name="accuracy")["all pairs"].value, notes
+    )
 
 
 def sg_average(model: ReportedModel) -> Metric:
@@ -158,20 +168,12 @@ def sg_cell(model: ReportedModel, notes: Notes) -> Cell:
     return accuracy(average.value, notes)
 
 
-def metrics_of(model: ReportedModel, kind: str, level: str, rule: str, name: str = "accuracy") -> dict[str, Metric]:
-    """A model's metrics of the groups of one level, by one rule; of those that it was not evaluated on, none."""
-    if kind not in model.results:
-        return {}
-    wanted = (level, rule, name)
-    return {one.group: one for one in model.results[kind].metrics if (one.level, one.rule, one.name) == wanted}
-
-
 def representation_section(models: Sequence[ReportedModel], headlines: Headlines) -> Section:
     """Models that differ in how arcs are represented, and in nothing else of the [model] table."""
-    groups: dict[tuple[tuple[str, Any], ...], dict[int, str]] = {}
+    groups: dict[str, dict[int, str]] = {}
     for place, model in enumerate(models):
         if model.run is not None and model.has_trees:
-            others = tuple(sorted((name, value) for name, value in model.run.model.items() if name != NAME))
+            others = json.dumps({**model.run.model, NAME: None}, sort_keys=True)
             groups.setdefault(others, {})[place] = str(model.run.model[NAME])
     rows = [
         [
@@ -191,17 +193,15 @@ def representation_section(models: Sequence[ReportedModel], headlines: Headlines
 def parser_section(models: Sequence[ReportedModel], parsers: Sequence[Found], headlines: Headlines) -> Section:
     """How good parsers are, and the models for which each proposed trees."""
     blocks: list[ReportBlock] = []
-    if parsers:
-        bases = [Basis((("treebank", treebank(one)), ("words", one.content["all"]["words"])), None) for one in parsers]
-        rows = [parser_row(found, notes) for found, notes in zip(parsers, unlike(bases), strict=True)]
-        header, *rows = without_empty_columns(texts(*PARSER_HEADER), rows)
-        blocks.append(Table("parsers", "Parsers.", header, rows))
-    else:
+    for kind, title in (("parser", "Parsers"), ("parser-phrases", "Constituency parsers")):
+        if some := [found for found in parsers if found.kind == kind]:
+            blocks.append(parser_table(some, title, PARSER_COLUMNS[kind]))
+    if not blocks:
         blocks.append(Text(("No parser was evaluated yet: `dtg evaluate parser` does it.",)))
     rows = [
         [
             *texts(model.name, proposal),
-            uas_of(proposal, parsers),
+            accuracy_of(proposal, parsers),
             corpus_of(model),
             *(headlines.per_word[place], headlines.blimp[place]),
         ]
@@ -212,23 +212,24 @@ def parser_section(models: Sequence[ReportedModel], parsers: Sequence[Found], he
         header = texts("Model", "trees proposed by", "its UAS", "trained on corpus", "PPL per word", "BLiMP")
         blocks.append(Table("external-parsers", "Models by the parser that proposes their trees.", header, rows))
         blocks.append(Text((CORPORA,)))
-    return Section("Parsers", (*blocks, Text((DEPENDENCIES,))))
+    brackets = [BRACKETS] if any(found.kind == "parser-phrases" for found in parsers) else []
+    return Section("Parsers", (*blocks, Text((DEPENDENCIES, *brackets))))
 
 
-def parser_row(found: Found, notes: Notes) -> list[Cell]:
-    by_name = {(one.group, one.name): one.value.value for one in found.metrics}
-    best = found.content.get("oracle", {})
-    shares = [("all words", name) for name in ("uas", "las", "exact")] + [
-        ("no punctuation", name) for name in ("uas", "las")
-    ]
-    return [
-        Cell(parser_name(found), notes),
-        Cell(treebank(found)),
-        number(found.content["all"]["sentences"]),
-        *(number(by_name.get(share), 1) for share in shares),
-        number(best.get("nbest")),
-        number(best.get("uas"), 1),
-    ]
+def parser_table(parsers: Sequence[Found], title: str, columns: Sequence[tuple[str, str, str]]) -> Table:
+    """A row for each parser."""
+    bases = [Basis((("treebank", treebank(one)), ("words", one.content["all"]["words"])), None) for one in parsers]
+    rows = []
+    for found, notes in zip(parsers, unlike(bases), strict=True):
+        known = {(one.group, one.name): one.value.value for one in found.metrics}
+        best = found.content.get("oracle", {})
+        shares = [number(known.get((group, name)), 1) for group, name, _ in columns]
+        about = [Cell(parser_name(found), notes), Cell(treebank(found)), number(found.content["all"]["sentences"])]
+        rows.append([*about, *shares, number(best.get("nbest")), number(best.get(columns[0][1]), 1)])
+    titles = [title for _, _, title in columns]
+    header = texts("Parser", "treebank", "sentences", *titles, "best of", f"{titles[0]} of the best")
+    header, *rows = without_empty_columns(header, rows)
+    return Table(title.lower().replace(" ", "-"), f"{title}.", header, rows)
 
 
 def parser_name(found: Found) -> str:
@@ -239,12 +240,19 @@ def treebank(found: Found) -> str:
     return ", ".join(Path(file).name for file in found.given["files"])
 
 
-def uas_of(proposal: str, parsers: Sequence[Found]) -> Cell:
+def accuracy_of(proposal: str, parsers: Sequence[Found]) -> Cell:
     """That of the parser in this folder, if it was evaluated."""
-    shares = {found.content["all"]["uas"] for found in parsers if parser_name(found) == proposal}
-    if not shares:
+    main = {
+        (one.kind, one.content["all"][PARSER_COLUMNS[one.kind][0][1]])
+        for one in parsers
+        if parser_name(one) == proposal
+    }
+    if not main:
         return missing("parser")
-    return number(shares.pop(), 1) if len(shares) == 1 else absent("There are several; the table above has them.")
+    if len(main) > 1:
+        return absent("There are several; the table above has them.")
+    ((kind, share),) = main
+    return number(share, 1, ("F1 of labelled brackets.",) if kind == "parser-phrases" else ())
 
 
 def corpus_of(model: ReportedModel) -> Cell:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dtg.evaluation.contract import Interval, Metric
-from dtg.evaluation.figures import Bar
 from dtg.evaluation.rendering import BarChart, perplexity_text
 from dtg.io.pictures import STYLES
 
@@ -183,21 +182,19 @@ def bar_figures(
     chance: float | None,
 ) -> list[Figure]:
     """A bar for each model in each of the `groups`, which have titles; letters are for the notes on models."""
-    found = []
+    figures = []
     for file, suffix, some in parts_of(name, list(models)):
         of = letters(note for model in some for note in notes[model])
         bars = {
-            f"{model}{marks(notes[model], of)}": [bar_of(models[model].get(group)) for group in groups]
+            f"{model}{marks(notes[model], of)}": [
+                found.value if (found := models[model].get(group)) else None for group in groups
+            ]
             for model in some
         }
         chart = BarChart(list(groups.values()), bars, chance)
-        description = f"{title} Bars with intervals, in percent. {described(chart)}"
-        found.append(Figure(file, f"{title}{suffix}", description, chart.draw, tuple(of)))
-    return found
-
-
-def bar_of(metric: Metric | None) -> Bar | None:
-    return None if metric is None else Bar(metric.value.value, metric.value.low, metric.value.high)
+        description = f"{title} Bars with intervals, in percent. {described(chart.groups, chart.bars)}"
+        figures.append(Figure(file, f"{title}{suffix}", description, chart.draw, tuple(of)))
+    return figures
 
 
 def parts_of(name: str, models: Sequence[str]) -> Iterator[tuple[str, str, Sequence[str]]]:
@@ -208,11 +205,11 @@ def parts_of(name: str, models: Sequence[str]) -> Iterator[tuple[str, str, Seque
         yield name if part == 1 else f"{name}-{part}", suffix, models[start : start + len(STYLES)]
 
 
-def described(chart: BarChart) -> str:
-    """The same in words."""
+def described(groups: Sequence[str], models: Mapping[str, Sequence[Interval | None]], form: str = ".1f") -> str:
+    """What a picture shows of each group, in words."""
     lines = []
-    for place, group in enumerate(chart.groups):
-        values = ((name, bars[place]) for name, bars in chart.bars.items())
-        shown = ", ".join(f"{name} {bar.value:.1f}" for name, bar in values if bar is not None)
+    for place, group in enumerate(groups):
+        values = ((name, points[place]) for name, points in models.items())
+        shown = ", ".join(f"{name} {point.value:{form}}" for name, point in values if point is not None)
         lines.append(f"{group}: {shown or 'nothing'}.")
     return " ".join(lines)

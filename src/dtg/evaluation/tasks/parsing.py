@@ -9,29 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
-from math import nan
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 from dtg.errors import InputError
 from dtg.evaluation.comparison import paired_difference
-from dtg.evaluation.contract import Content, Interval, Item, Metric, Row
+from dtg.evaluation.contract import Content, Item, Row
 from dtg.evaluation.intervals import ratio_interval
-from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
-from dtg.evaluation.tasks.gold import GoldTask
+from dtg.evaluation.rendering import Block, Lines, pluralize
+from dtg.evaluation.tasks.gold import GoldTask, ParsingTask, by_length, identity, percent, ticket
 from dtg.evaluation.tasks.selection import choose, content_hash
 from dtg.parser import Parser
 from dtg.parser.encoder.vocabulary import tags_of
 from dtg.tables.columns import Column
-from dtg.text.documents import sentence_id
 from dtg.trees import DependencyTree, TreebankReport, read_conllu
 from dtg.trees.conllu import Roots
 
-BINS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, None))
-GROUP = 64  # sentences parsed together, and again after an interruption
-# What is counted of a sentence, and of which of its words.
+# What is counted of a sentence.
 HEADS = {"uas": "heads", "las": "labels"}
 EXACT = {"exact": "heads", "exact_labelled": "labels"}
 LABELLED = ("las", "exact_labelled")
@@ -51,12 +47,14 @@ class GoldDependencies(GoldTask, Protocol):
 
 
 @dataclass(frozen=True)
-class Parsing(GoldDependencies):
+class Parsing(ParsingTask, GoldDependencies):
     """Gold trees, and how many of a parser's trees are looked at. `Parsing.of` reads them."""
 
     name: ClassVar[str] = "parser"
     table: ClassVar[str] = "sentences.csv"
     right: ClassVar[str] = "heads"
+    unit: ClassVar[str] = "words"
+    shares: ClassVar[Mapping[str, str]] = {name: name.replace("_", " ") for name in (*HEADS, *EXACT)}
     columns: ClassVar[Sequence[Column]] = (
         Column("sentence_id", int, "the sentence's number in its file, from 1"),
         Column("sent_id", str, "its name in the treebank"),
@@ -102,10 +100,6 @@ class Parsing(GoldDependencies):
         gold = choose(chain(*streams), lambda tree: ticket(tree, seed), limit=limit, sample=sample)
         return cls(files, tuple(gold), nbest, report=report)
 
-    @property
-    def data(self) -> str:
-        return ", ".join(map(str, self.files))
-
     @cached_property
     def data_sha256(self) -> str:
         return content_hash([[tree.words, tree.heads, tree.labels, is_punctuation(tree)] for tree in self.gold])
@@ -117,15 +111,6 @@ class Parsing(GoldDependencies):
                 ".brackets), or a dependency parser."
             )
         return replace(self, labelled=model.is_labelled)
-
-    def items(self) -> list[Sequence[DependencyTree]]:
-        return [self.gold[first : first + GROUP] for first in range(0, len(self.gold), GROUP)]
-
-    def settings(self) -> dict[str, Any]:
-        return {"nbest": self.nbest}
-
-    def given(self) -> dict[str, Any]:
-        return {"files": [str(path) for path in self.files]}
 
     def measure(self, model: Parser, items: Sequence[DependencyTree]) -> list[Row]:  # type: ignore[override]
         lists = model.k_best_all((tree.words for tree in items), self.nbest)
@@ -148,39 +133,11 @@ class Parsing(GoldDependencies):
             for group, (some, words, of) in counted.items()
             if any(row[words] for row in some)
         }
-        title = f"{name} on {', '.join(path.name for path in self.files)}"
-        return {"title": title, **scores, "intervals": intervals}
-
-    @classmethod
-    def metrics(cls, content: Content) -> list[Metric]:
-        found = []
-        for level, groups in parts_of(content).items():
-            for group, one in groups.items():
-                for name in (*HEADS, *EXACT):
-                    value = one.get(name)
-                    if value is not None:
-                        low, high = content.get("intervals", {}).get(group, {}).get(name, (nan, nan))
-                        n = one["words"] if name in HEADS else one["sentences"]
-                        found.append(Metric(group, name, Interval(value, low, high), n, level=level))
-        return found
-
-    @classmethod
-    def page(cls, name: str, content: Content) -> list[Block]:
-        return [Heading(f"Parser accuracy: {content['title']}"), *cls.summary(name, content)]
+        return {"title": self.titled(name), **scores, "intervals": intervals}
 
     @classmethod
     def summary(cls, name: str, content: Content) -> list[Block]:
-        columns = [column for column in (*HEADS, *EXACT) if column in content["all"]]
-
-        def line(label: str, one: Mapping[str, Any]) -> list[str]:
-            shown = ["" if one.get(column) is None else f"{one[column]:.2f}" for column in columns]
-            return [label, f"{one['sentences']:,}", f"{one['words']:,}", *shown]
-
-        rows = [line("all", content["all"]), line("without punctuation", content["without_punctuation"])]
-        rows += [line(f"{name} words", one) for name, one in content["by_length"].items()]
-        if "oracle" in content:
-            rows.append(line(f"best of {content['oracle']['nbest']}", content["oracle"]))
-        blocks: list[Block] = [Table(["", "sentences", "words", *(name.replace("_", " ") for name in columns)], rows)]
+        blocks: list[Block] = [cls.shares_table(content)]
         if content["nonprojective"]:
             trees = pluralize(content["nonprojective"], "gold tree")
             blocks.append(Lines([f"crossing arcs, which the parser does not give, are in {trees}."]))
@@ -195,8 +152,7 @@ def counted(gold: DependencyTree, found: Sequence[DependencyTree], labelled: boo
     counts = [not punctuation for punctuation in is_punctuation(gold)]
     right = [sum(a == b for a, b in zip(gold.heads, one.heads, strict=True)) for one in found]
     return {
-        "sentence_id": gold.source.sentence if gold.source else 0,
-        "sent_id": sentence_id(gold.source) if gold.source else "",
+        **identity(gold),
         "words": len(gold),
         "scored": sum(counts),
         "heads": sum(heads),
@@ -210,14 +166,11 @@ def counted(gold: DependencyTree, found: Sequence[DependencyTree], labelled: boo
 
 def parser_scores(rows: Sequence[Row], nbest: int, *, labelled: bool) -> dict[str, Any]:
     """Shares in percent, of all words, without punctuation, by length and of the best trees in the lists."""
-    bins: dict[str, list[Row]] = {bin_name(first): [] for first, _ in BINS}
-    for row in rows:
-        bins[bin_name(row["words"])].append(row)
     with_words = [row for row in rows if row["scored"]]
     content: dict[str, Any] = {
         "all": attachments(rows, labelled=labelled),
         "without_punctuation": attachments(with_words, "scored", labelled=labelled),
-        "by_length": {name: attachments(some, labelled=labelled) for name, some in bins.items()},
+        "by_length": by_length(rows, partial(attachments, labelled=labelled)),
         "nonprojective": sum(row["crosses"] for row in rows),
     }
     if nbest > 1:
@@ -240,23 +193,11 @@ def attachments(
     return values
 
 
-def parts_of(content: Mapping[str, Any]) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """The groups of words in results.json, by what kind they are of."""
-    total = {"all words": content["all"], "no punctuation": content["without_punctuation"]}
-    best = {f"best of {content['oracle']['nbest']}": content["oracle"]} if "oracle" in content else {}
-    return {"overall": {**total, **best}, "by_length": content["by_length"]}
-
-
 def evaluate_parser(parser: Parser, gold: Iterable[DependencyTree], nbest: int = 1) -> dict[str, Any]:
     """Parse the words of gold trees and compare; with `nbest` above 1, also the best tree of each list."""
     task = Parsing((), tuple(gold), nbest).for_model(parser)
     rows = [row for items in task.items() for row in task.measure(parser, items)]
     return parser_scores(rows, nbest, labelled=task.labelled)
-
-
-def ticket(tree: DependencyTree, seed: int) -> str:
-    assert tree.source is not None
-    return "\n".join([str(seed), str(tree.source.sentence), *tree.words])
 
 
 def labels_of(tree: DependencyTree) -> tuple[str | None, ...]:
@@ -266,12 +207,3 @@ def labels_of(tree: DependencyTree) -> tuple[str | None, ...]:
 def is_punctuation(tree: DependencyTree) -> list[bool]:
     """Which words the treebank tags PUNCT; none where there are no tags."""
     return [tag == "PUNCT" for tag in tags_of(tree)]
-
-
-def bin_name(words: int) -> str:
-    first, last = next(ends for ends in BINS if ends[1] is None or words <= ends[1])
-    return f"{first}+" if last is None else f"{first}-{last}"
-
-
-def percent(part: int, whole: int) -> float | None:
-    return round(100 * part / whole, 2) if whole else None

@@ -108,6 +108,8 @@ class Perplexity(Task):
     constrained: bool = True
     report: TreebankReport | None = field(default=None, compare=False)
     lines: TextLines | None = field(default=None, compare=False)
+    # All lines of a text that a sample is drawn from: what is drawn follows from their words, as the model splits them.
+    pool: tuple[MeasuredSentence, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
     def of(
@@ -138,21 +140,26 @@ class Perplexity(Task):
             **how: how log p is found: `accuracy`, `beam`, `word_beam`, `proposal`, `trees`, `device` (see `Probability.of`).
         """
         report = lines = None
+        pool: tuple[MeasuredSentence, ...] = ()
         if isinstance(source, Path) and (trees_in == "brackets" or is_bracket_file(source)):
             report = TreebankReport()
-            every = from_brackets(BracketReading(skip_invalid=skip_invalid).read([source], report))
+            every: Iterable[MeasuredSentence] = from_brackets(
+                BracketReading(skip_invalid=skip_invalid).read([source], report)
+            )
         elif isinstance(source, Path) and (trees_in == "conllu" or is_conllu_file(source)):
             report = TreebankReport()
             every = from_treebank(read_conllu(source, roots=roots, skip_invalid=skip_invalid, report=report), project)
         else:
             lines = source if isinstance(source, TextLines) else TextLines.of_file(source)
             every = from_lines(lines, tokenized=tokenized)
+            if sample is not None and not tokenized:
+                every = pool = tuple(every)
         sentences = tuple(choose(every, lambda one: ticket(one, seed), limit=limit, sample=sample))
         data = str(source) if lines is None else lines.name
         if not sentences:
             raise InputError(f"{data} has no sentences.")
         found = Probability.of(by, seed=seed, has_gold=lines is None, project=project, **how)
-        return cls(data, sentences, found, limit, sample, seed, report=report, lines=lines)
+        return cls(data, sentences, found, limit, sample, seed, report=report, lines=lines, pool=pool)
 
     @property
     def data(self) -> str:
@@ -163,7 +170,9 @@ class Perplexity(Task):
         return content_hash([[one.sentence_id, one.words, one.structure] for one in self.sentences])
 
     def for_model(self, model: LanguageModel) -> Self:
-        sentences = tuple(split_for(model.language, one) for one in self.sentences)
+        sentences = tuple(split_for(model.language, one) for one in self.pool or self.sentences)
+        if self.pool:
+            sentences = tuple(choose(sentences, lambda one: ticket(one, self.seed), sample=self.sample))
         how = self.how.for_model(model, sentences[0].words)
         return replace(self, how=how, sentences=sentences, constrained=model.config.constrained)
 
@@ -198,6 +207,9 @@ class Perplexity(Task):
                 f"{pluralize(self.lines.empty, 'empty line')} in {self.lines.name}; they have numbers, but no rows."
             )
         return told + (self.how.proposal.changes() if self.how.proposal else [])
+
+    def search_remarks(self) -> list[str]:
+        return self.how.kept.remarks()
 
     def measure(self, model: LanguageModel, items: Sequence[MeasuredSentence]) -> list[Row]:
         return measure(model, items, self.how)
@@ -292,7 +304,7 @@ def from_lines(lines: TextLines, *, tokenized: bool) -> Iterator[MeasuredSentenc
 
 
 def split_for(language: str, sentence: MeasuredSentence) -> MeasuredSentence:
-    """A line as a model splits it; lines are read, and chosen among, before the model is known, as English."""
+    """A line as a model splits it; lines are read before the model is known, as English."""
     if sentence.unsplit is None or language == ENGLISH:
         return sentence
     return replace(sentence, words=Sentence.of_text(sentence.unsplit, language).words)

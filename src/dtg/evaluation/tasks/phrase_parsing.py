@@ -12,16 +12,14 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from dtg.errors import InputError
-from dtg.evaluation.contract import Content, Interval, Item, Metric, Row
+from dtg.evaluation.contract import Content, Item, Row
 from dtg.evaluation.intervals import ratio_interval
-from dtg.evaluation.rendering import Block, Heading, Lines, Table
+from dtg.evaluation.rendering import Block, Lines
 from dtg.evaluation.tasks.brackets import match_brackets, words_that_count
-from dtg.evaluation.tasks.gold import GoldTask
-from dtg.evaluation.tasks.parsing import BINS, GROUP, bin_name, percent
+from dtg.evaluation.tasks.gold import GoldTask, ParsingTask, by_length, identity, percent, ticket
 from dtg.evaluation.tasks.selection import choose, content_hash
 from dtg.parser.parser import Parser
 from dtg.tables.columns import Column
-from dtg.text.documents import sentence_id
 from dtg.trees import BracketReading, ConstituencyTree, TreebankReport
 
 SCORES = {"f1": "F1", "precision": "precision", "recall": "recall", "unlabelled_f1": "unlabelled F1", "exact": "exact"}
@@ -49,13 +47,15 @@ class GoldPhrases(GoldTask, Protocol):
 
 
 @dataclass(frozen=True)
-class PhraseParsing(GoldPhrases):
+class PhraseParsing(ParsingTask, GoldPhrases):
     """Gold trees, and how many of a parser's trees are looked at. `PhraseParsing.of` reads them."""
 
     name: ClassVar[str] = "parser-phrases"
     table: ClassVar[str] = "sentences.csv"
     matched: ClassVar[str] = "matched"
     found: ClassVar[str] = "found"
+    unit: ClassVar[str] = "brackets"
+    shares: ClassVar[Mapping[str, str]] = SCORES
     columns: ClassVar[Sequence[Column]] = (
         Column("sentence_id", int, "the sentence's number in its file, from 1"),
         Column("sent_id", str, "its file and number"),
@@ -99,10 +99,6 @@ class PhraseParsing(GoldPhrases):
         gold, report = read_gold(files, reading, limit, sample, seed)
         return cls(files, gold, nbest, reading, report)
 
-    @property
-    def data(self) -> str:
-        return ", ".join(map(str, self.files))
-
     @cached_property
     def data_sha256(self) -> str:
         return content_hash([[tree.words, tree.key, tree.tags] for tree in self.gold])
@@ -115,27 +111,15 @@ class PhraseParsing(GoldPhrases):
             )
         return self
 
-    def items(self) -> list[Sequence[ConstituencyTree]]:
-        return [self.gold[first : first + GROUP] for first in range(0, len(self.gold), GROUP)]
-
-    def settings(self) -> dict[str, Any]:
-        return {"nbest": self.nbest}
-
-    def given(self) -> dict[str, Any]:
-        return {"files": [str(path) for path in self.files]}
-
     def measure(self, model: Parser, items: Sequence[ConstituencyTree]) -> list[Row]:  # type: ignore[override]
         lists = model.k_best_all((tree.words for tree in items), self.nbest)
         return [counted(gold, [one.tree for one in found]) for gold, found in zip(items, lists, strict=True)]
 
     def summarize(self, rows: Sequence[Row], name: str) -> Content:
-        bins: dict[str, list[Row]] = {bin_name(first): [] for first, _ in BINS}
-        for row in rows:
-            bins[bin_name(row["words"])].append(row)
         content: dict[str, Any] = {
-            "title": f"{name} on {', '.join(path.name for path in self.files)}",
+            "title": self.titled(name),
             "all": bracket_scores(rows),
-            "by_length": {name: bracket_scores(some) for name, some in bins.items()},
+            "by_length": by_length(rows, bracket_scores),
             "intervals": {"all words": {"f1": f1_interval(rows, "matched", "found")}},
         }
         if self.nbest > 1:
@@ -143,36 +127,10 @@ class PhraseParsing(GoldPhrases):
         return content
 
     @classmethod
-    def metrics(cls, content: Content) -> list[Metric]:
-        best = {f"best of {content['oracle']['nbest']}": content["oracle"]} if "oracle" in content else {}
-        parts = {"overall": {"all words": content["all"], **best}, "by_length": content["by_length"]}
-        found = []
-        for level, groups in parts.items():
-            for group, one in groups.items():
-                for name in SCORES:
-                    if one.get(name) is not None:
-                        low, high = content["intervals"].get(group, {}).get(name, (nan, nan))
-                        n = one["sentences"] if name == "exact" else one["brackets"]
-                        found.append(Metric(group, name, Interval(one[name], low, high), n, level=level))
-        return found
-
-    @classmethod
-    def page(cls, name: str, content: Content) -> list[Block]:
-        return [Heading(f"Parser accuracy: {content['title']}"), *cls.summary(name, content)]
-
-    @classmethod
     def summary(cls, name: str, content: Content) -> list[Block]:
-        def line(label: str, one: Mapping[str, Any]) -> list[str]:
-            shown = ["" if one.get(column) is None else f"{one[column]:.2f}" for column in SCORES]
-            return [label, f"{one['sentences']:,}", f"{one['brackets']:,}", *shown]
-
-        rows = [line("all", content["all"])]
-        rows += [line(f"{name} words", one) for name, one in content["by_length"].items()]
-        if "oracle" in content:
-            rows.append(line(f"best of {content['oracle']['nbest']}", content["oracle"]))
         low, high = content["intervals"]["all words"]["f1"]
         lines = Lines([f"95 % interval of F1, over sentences: {low:.2f} to {high:.2f}.", IGNORED])
-        return [Table(["", "sentences", "brackets", *SCORES.values()], rows), lines, *cls.against(content)]
+        return [cls.shares_table(content), lines, *cls.against(content)]
 
 
 def read_gold(
@@ -180,12 +138,7 @@ def read_gold(
 ) -> tuple[tuple[ConstituencyTree, ...], TreebankReport]:
     """Gold trees, all or some of them."""
     report = TreebankReport()
-
-    def ticket(tree: ConstituencyTree) -> str:
-        assert tree.source is not None
-        return "\n".join([str(seed), str(tree.source.sentence), *tree.words])
-
-    gold = choose(reading.read(files, report), ticket, limit=limit, sample=sample)
+    gold = choose(reading.read(files, report), lambda tree: ticket(tree, seed), limit=limit, sample=sample)
     if not gold:
         raise InputError(f"{', '.join(map(str, files))} has no trees with words.")
     return tuple(gold), report
@@ -207,12 +160,6 @@ def counted(gold: ConstituencyTree, found: Sequence[ConstituencyTree]) -> Row:
         "oracle_found": best.found,
         "oracle_matched": best.matched,
     }
-
-
-def identity(gold: ConstituencyTree) -> Row:
-    """Which sentence of which file a row is about."""
-    assert gold.source is not None
-    return {"sentence_id": gold.source.sentence, "sent_id": sentence_id(gold.source)}
 
 
 def bracket_scores(rows: Sequence[Row], matched: str = "matched", found: str = "found") -> dict[str, Any]:

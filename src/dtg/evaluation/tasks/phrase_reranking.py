@@ -9,27 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import nan
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from dtg.errors import InputError
-from dtg.evaluation.contract import Content, Interval, Metric, Row
-from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
+from dtg.evaluation.contract import Content, Row
 from dtg.evaluation.tasks.brackets import PhraseTree, match_brackets, words_that_count
-from dtg.evaluation.tasks.perplexity import finite
-from dtg.evaluation.tasks.phrase_parsing import (
-    IGNORED,
-    GoldPhrases,
-    bracket_scores,
-    difference_of_ratios,
-    identity,
-    read_gold,
-)
-from dtg.evaluation.tasks.reranking import SEEDS, TITLES, WHOSE, RerankingTask, own_tree
-from dtg.evaluation.tasks.selection import content_hash, details
+from dtg.evaluation.tasks.gold import identity
+from dtg.evaluation.tasks.phrase_parsing import IGNORED, GoldPhrases, bracket_scores, difference_of_ratios, read_gold
+from dtg.evaluation.tasks.reranking import SEEDS, WHOSE, RerankingTask, chosen, own_tree
+from dtg.evaluation.tasks.selection import content_hash
 from dtg.language_model import LanguageModel
 from dtg.named_proposal import NamedProposal
 from dtg.scoring.proposal import Proposal
@@ -39,7 +30,6 @@ from dtg.trees import BracketReading, ConstituencyTree, TreebankReport
 from dtg.trees.kinds import BINARY, DEPENDENCY, TreeKind
 from dtg.trees.reading import as_kind
 
-MEASURES = {"f1": "F1", "exact": "exact"}
 EXPLAINED = (
     "Proposal: the parser's own best tree. Reranked: of the trees drawn from it, the one with the highest log p(words, tree). "
     "Oracle: of the trees drawn, that with the highest F1. The interval is that of the paired bootstrap over sentences."
@@ -57,6 +47,9 @@ class RerankedPhrases(RerankingTask, GoldPhrases):
     table: ClassVar[str] = "sentences.csv"
     matched: ClassVar[str] = "reranked_matched"
     found: ClassVar[str] = "reranked_found"
+    unit: ClassVar[str] = "brackets"
+    measures: ClassVar[Mapping[str, str]] = {"f1": "F1", "exact": "exact"}
+    parts: ClassVar[Mapping[str, str]] = {"all": "all words"}
     columns: ClassVar[Sequence[Column]] = (
         Column("sentence_id", int, "the sentence's number in the file, from 1"),
         Column("sent_id", str, "its file and number"),
@@ -148,30 +141,12 @@ class RerankedPhrases(RerankingTask, GoldPhrases):
         content: dict[str, Any] = {"sentences": len(rows), "trees": sum(row["trees"] for row in rows)}
         content["all"] = {who: bracket_scores(rows, f"{who}_matched", f"{who}_found") for who in WHOSE}
         content["all"]["difference"] = differences(rows, self.seed)
-        counts = f"{pluralize(len(rows), 'sentence')}, {content['trees'] / len(rows):.1f} trees a sentence"
-        weighted = [f"weight: log q of the proposal counts {self.weight:g} beside log p."] if self.weight else []
         binary = [BINARISED] if self.kind is BINARY else []
-        notes = [EXPLAINED, IGNORED, *binary, SEEDS, *details(self.settings(), self.proposal.name), *weighted]
-        return {"title": f"Reranking by {name} on {self.source.name}: {counts}", "notes": notes, **content}
+        return self.described(name, [EXPLAINED, IGNORED, *binary, SEEDS], content)
 
     @classmethod
-    def metrics(cls, content: Content) -> list[Metric]:
-        one, found = content["all"], []
-        for name in MEASURES:
-            n = one["proposal"]["brackets" if name == "f1" else "sentences"]
-            found += [Metric("all words", name, Interval(one[who][name], nan, nan), n, rule=who) for who in WHOSE]
-            found.append(Metric("all words", name, Interval.of(one["difference"][name], "value"), n, rule="difference"))
-        return found
-
-    @classmethod
-    def page(cls, name: str, content: Content) -> list[Block]:
-        return [Heading(content["title"]), scores_table(content), Lines(content["notes"], is_list=True)]
-
-    @classmethod
-    def summary(cls, name: str, content: Content) -> list[Block]:
-        counts = content["title"].rpartition(": ")[2]
-        binary = [Lines([BINARISED])] if BINARISED in content["notes"] else []
-        return [Lines([counts]), scores_table(content), *binary, *cls.against(content)]
+    def told(cls, content: Content) -> list[str]:
+        return [BINARISED] if BINARISED in content["notes"] else []
 
 
 def count_brackets(gold: ConstituencyTree, own: Any, found: Reranking, weight: float, kind: TreeKind | None) -> Row:
@@ -188,10 +163,7 @@ def count_brackets(gold: ConstituencyTree, own: Any, found: Reranking, weight: f
         "scored": sum(counts),
         "gold": matches["proposal"].gold,
         **numbers,
-        "trees": len(found.trees),
-        "proposal_rank": best.proposal_rank,
-        "log_joint": finite(best.log_probability),
-        "log_bound": finite(found.lower_bound),
+        **chosen(found, best),
     }
 
 
@@ -212,18 +184,3 @@ def differences(rows: Sequence[Row], seed: int) -> dict[str, Any]:
         name: difference_of_ratios(of("reranked"), of("proposal"), seed)
         for name, of in (("f1", counts), ("exact", exact))
     }
-
-
-def scores_table(content: Mapping[str, Any]) -> Table:
-    """A row for each measure."""
-    one = content["all"]
-
-    def gain(measure: str) -> str:
-        low, high = one["difference"][measure]["interval"]
-        return f"{one['difference'][measure]['value']:+.2f} (from {low:+.2f} to {high:+.2f})"
-
-    def shown(value: float | None) -> str:
-        return "" if value is None else f"{value:.2f}"
-
-    rows = [[title, *(shown(one[who][measure]) for who in WHOSE), gain(measure)] for measure, title in MEASURES.items()]
-    return Table(TITLES, rows)

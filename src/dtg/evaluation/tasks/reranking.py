@@ -19,8 +19,8 @@ from dtg.errors import InputError
 from dtg.evaluation.contract import Content, Interval, Metric, Row
 from dtg.evaluation.intervals import ratio_interval
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
-from dtg.evaluation.tasks.gold import GoldTask
-from dtg.evaluation.tasks.parsing import GoldDependencies, attachments, is_punctuation, ticket
+from dtg.evaluation.tasks.gold import GoldTask, identity, ticket
+from dtg.evaluation.tasks.parsing import GoldDependencies, attachments, is_punctuation
 from dtg.evaluation.tasks.perplexity import finite
 from dtg.evaluation.tasks.selection import choose, content_hash, details
 from dtg.language_model import LanguageModel
@@ -28,9 +28,8 @@ from dtg.named_proposal import NamedProposal
 from dtg.parser.parser import Parser
 from dtg.proposals.projected import ProjectedProposal
 from dtg.scoring.proposal import Proposal
-from dtg.scoring.reranking import Reranking, check_has_trees
+from dtg.scoring.reranking import RankedTree, Reranking, check_has_trees
 from dtg.tables.columns import Column
-from dtg.text.documents import sentence_id
 from dtg.trees import DependencyTree, TreebankReport, read_conllu
 from dtg.trees.conllu import Roots
 from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY
@@ -61,6 +60,9 @@ class RerankingTask(GoldTask, Protocol):
     sample: int | None
     seed: int
     constrained: bool
+    unit: ClassVar[str]  # what the first measure is a share of: words or brackets
+    measures: ClassVar[Mapping[str, str]]
+    parts: ClassVar[Mapping[str, str]]  # of results.json, with the groups of words that they are of
 
     @property
     def data(self) -> str:
@@ -85,6 +87,45 @@ class RerankingTask(GoldTask, Protocol):
     def remarks(self) -> list[str]:
         return super().remarks() + self.proposal.changes()
 
+    def described(self, name: str, explained: Sequence[str], found: Content) -> Content:
+        """The numbers, with a title and what has to be said about them."""
+        trees = found["trees"] / found["sentences"]
+        counts = f"{pluralize(found['sentences'], 'sentence')}, {trees:.1f} trees a sentence"
+        weighted = [f"weight: log q of the proposal counts {self.weight:g} beside log p."] if self.weight else []
+        notes = [*explained, *details(self.settings(), self.proposal.name), *weighted]
+        return {"title": f"Reranking by {name} on {self.source.name}: {counts}", "notes": notes, **found}
+
+    @classmethod
+    def metrics(cls, content: Content) -> list[Metric]:
+        found = []
+        for part, group in cls.parts.items():
+            one = content[part]
+            if one is None:
+                continue
+            n = {name: one["proposal"]["sentences" if name == "exact" else cls.unit] for name in cls.measures}
+            for who in WHOSE:
+                values = {name: Interval(one[who][name], nan, nan) for name in cls.measures}
+                found += [Metric(group, name, value, n[name], rule=who) for name, value in values.items()]
+            gained = {name: Interval.of(one["difference"][name], "value") for name in cls.measures}
+            found += [Metric(group, name, value, n[name], rule="difference") for name, value in gained.items()]
+        return found
+
+    @classmethod
+    def page(cls, name: str, content: Content) -> list[Block]:
+        table = measures_table(content, cls.measures, cls.parts)
+        return [Heading(content["title"]), table, Lines(content["notes"], is_list=True)]
+
+    @classmethod
+    def summary(cls, name: str, content: Content) -> list[Block]:
+        counts = content["title"].rpartition(": ")[2]
+        table = measures_table(content, cls.measures, cls.parts)
+        return [Lines([counts]), table, Lines(cls.told(content)), *cls.against(content)]
+
+    @classmethod
+    def told(cls, content: Content) -> list[str]:
+        """What a reader of the summary has to know."""
+        ...
+
 
 @dataclass(frozen=True)
 class RerankedTrees(RerankingTask, GoldDependencies):
@@ -93,6 +134,9 @@ class RerankedTrees(RerankingTask, GoldDependencies):
     name: ClassVar[str] = "rerank"
     table: ClassVar[str] = "sentences.csv"
     right: ClassVar[str] = "reranked"
+    unit: ClassVar[str] = "words"
+    measures: ClassVar[Mapping[str, str]] = MEASURES
+    parts: ClassVar[Mapping[str, str]] = PARTS
     columns: ClassVar[Sequence[Column]] = (
         Column("sentence_id", int, "the sentence's number in the file, from 1"),
         Column("sent_id", str, "its name in the treebank"),
@@ -199,39 +243,11 @@ class RerankedTrees(RerankingTask, GoldDependencies):
 
     def summarize(self, rows: Sequence[Row], name: str) -> Content:
         found = summarize(rows, self.seed)
-        counts = (
-            f"{pluralize(found['sentences'], 'sentence')}, {found['trees'] / found['sentences']:.1f} trees a sentence"
-        )
-        weighted = [f"weight: log q of the proposal counts {self.weight:g} beside log p."] if self.weight else []
-        further = [*details(self.settings(), self.proposal.name), *weighted]
-        title = f"Reranking by {name} on {self.source.name}: {counts}"
-        return {"title": title, "notes": [*EXPLAINED, SEEDS, *crossing(found), *further], **found}
+        return self.described(name, [*EXPLAINED, SEEDS, *crossing(found)], found)
 
     @classmethod
-    def metrics(cls, content: Content) -> list[Metric]:
-        found = []
-        for part, group in PARTS.items():
-            one = content[part]
-            if one is None:
-                continue
-            for who in WHOSE:
-                for name in MEASURES:
-                    n, value = one[who]["words" if name == "uas" else "sentences"], one[who][name]
-                    found.append(Metric(group, name, Interval(value, nan, nan), n, rule=who))
-            for name in MEASURES:
-                gained, n = one["difference"][name], one["proposal"]["words" if name == "uas" else "sentences"]
-                found.append(Metric(group, name, Interval.of(gained, "value"), n, rule="difference"))
-        return found
-
-    @classmethod
-    def page(cls, name: str, content: Content) -> list[Block]:
-        return [Heading(content["title"]), measures_table(content), Lines(content["notes"], is_list=True)]
-
-    @classmethod
-    def summary(cls, name: str, content: Content) -> list[Block]:
-        counts = content["title"].rpartition(": ")[2]
-        blocks: list[Block] = [Lines([counts]), measures_table(content), Lines(crossing(content))]
-        return [*blocks, *cls.against(content)]
+    def told(cls, content: Content) -> list[str]:
+        return crossing(content)
 
 
 def own_tree(proposal: Proposal, found: Reranking) -> Any:
@@ -252,15 +268,13 @@ def as_dependencies(found: Reranking) -> Reranking:
 
 def count_right(gold: DependencyTree, own: DependencyTree, found: Reranking, weight: float = 0.0) -> Row:
     """Count right heads: in the proposal's own tree, in the best by the language model, and in the best possible."""
-    assert gold.source is not None
     best = found.best(weight)
     heads = [own.key, best.tree.key, *(ranked.tree.key for ranked in found.trees)]
     right = np.array(heads) == np.array(gold.heads)  # (the proposal's own, the reranked, and the whole list; words)
     counts = ~np.array(is_punctuation(gold))
     everything, scored = right.sum(1).tolist(), right[:, counts].sum(1).tolist()
     return {
-        "sentence_id": gold.source.sentence,
-        "sent_id": sentence_id(gold.source),
+        **identity(gold),
         "words": len(gold),
         "scored": int(counts.sum()),
         "proposal": everything[0],
@@ -270,6 +284,13 @@ def count_right(gold: DependencyTree, own: DependencyTree, found: Reranking, wei
         "reranked_scored": scored[1],
         "oracle_scored": max(scored[2:]),
         "crosses": int(not gold.is_projective),
+        **chosen(found, best),
+    }
+
+
+def chosen(found: Reranking, best: RankedTree) -> Row:
+    """What is known of the tree that the language model has chosen, and of the list."""
+    return {
         "trees": len(found.trees),
         "proposal_rank": best.proposal_rank,
         "log_joint": finite(best.log_probability),
@@ -314,22 +335,27 @@ def difference(gained: np.ndarray[Any, Any], of: np.ndarray[Any, Any], seed: int
     return {"value": round(100 * value, 2), "interval": [round(100 * low, 2), round(100 * high, 2)]}
 
 
-def measures_table(content: Mapping[str, Any]) -> Table:
-    """A row for each measure, of all words and without punctuation."""
+def measures_table(
+    content: Mapping[str, Any], measures: Mapping[str, str] = MEASURES, parts: Mapping[str, str] = PARTS
+) -> Table:
+    """A row for each measure of each group of words; the group is named where there are several."""
 
     def gain(one: Mapping[str, Any]) -> str:
         low, high = one["interval"]
         return f"{one['value']:+.2f} (from {low:+.2f} to {high:+.2f})"
 
+    def shown(value: float | None) -> str:
+        return "" if value is None else f"{value:.2f}"
+
     rows = [
         [
-            f"{title}, {label}",
-            *(f"{content[part][who][measure]:.2f}" for who in WHOSE),
+            f"{title}, {label}" if len(parts) > 1 else title,
+            *(shown(content[part][who][measure]) for who in WHOSE),
             gain(content[part]["difference"][measure]),
         ]
-        for part, label in PARTS.items()
+        for part, label in parts.items()
         if content[part] is not None
-        for measure, title in MEASURES.items()
+        for measure, title in measures.items()
     ]
     return Table(TITLES, rows)
 

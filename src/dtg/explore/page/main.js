@@ -10,6 +10,7 @@ import { download, pictureButtons } from "./pictures.js";
 import { SavedSource, ServerSource } from "./source.js";
 import { speakTree } from "./trees.js";
 
+const FIXED = "fixed"; // beside the accuracies: a beam of fixed width
 const BEAMS = [5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 500];
 const KEPT_BEAMS = [null, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500]; // null: a third of the beam
 const TYPING_PAUSE = 350; // milliseconds: then the last word is taken to be complete
@@ -21,7 +22,8 @@ const app = {
   source: null,
   about: null,
   panes: [], // {text, model, words, records, lineages, current, abort, isDone}
-  beam: 50,
+  accuracy: "default",
+  beam: 50, // where accuracy is FIXED
   wordBeam: null,
   at: 0, // the column that is looked at
   follows: true, // ... is the latest one
@@ -36,7 +38,11 @@ const app = {
   problem: "",
 
   search(pane) {
-    return { model: pane.model.name, beam: app.beam, ...(app.wordBeam === null ? {} : { word_beam: app.wordBeam }) };
+    return { model: pane.model.name, ...app.limits() };
+  },
+  limits() {
+    if (app.accuracy !== FIXED) return { accuracy: app.accuracy };
+    return { beam: app.beam, ...(app.wordBeam === null ? {} : { word_beam: app.wordBeam }) };
   },
   stepTo(place) {
     if (!app.columns.length) return;
@@ -283,21 +289,24 @@ function drawControls() {
     isPair || app.source.isSaved || models.length < 2 ? null : node("button", { type: "button", id: "compare-model", onclick: () => addSecond(true) }, "Compare a model"),
   );
   if (app.source.isSaved) {
-    const kept = app.about.word_beam ?? "a third";
-    replaceContent(byId("controls"), compare, node("span", { class: "note" }, `Computed with ${models.map((model) => model.name).join(", ")}, beam ${app.beam}, of which ${kept} are kept after each word.`));
+    replaceContent(byId("controls"), compare, node("span", { class: "note" }, `Computed with ${models.map((model) => model.name).join(", ")}, ${app.about.search}.`));
     return;
   }
+  const { accuracies } = app.about;
+  const isFixed = app.accuracy === FIXED;
   replaceContent(
     byId("controls"),
-    slider("beam", "Beam", BEAMS, app.beam, (value) => String(value), "candidates before each word", (value) => { app.beam = value; }),
-    slider("word-beam", "Kept", KEPT_BEAMS, app.wordBeam, (value) => (value === null ? `${Math.max(1, Math.floor(app.beam / 3))} (a third)` : String(value)), "hypotheses after each word", (value) => { app.wordBeam = value; }),
+    slider("accuracy", "Accuracy", [...Object.keys(accuracies), FIXED], app.accuracy, (value) => (value === FIXED ? "fixed beam" : value), accuracies[app.accuracy] ?? "a beam of fixed width", (value) => { app.accuracy = value; }),
+    isFixed ? slider("beam", "Beam", BEAMS, app.beam, (value) => String(value), "candidates before each word", (value) => { app.beam = value; }) : null,
+    isFixed ? slider("word-beam", "Kept", KEPT_BEAMS, app.wordBeam, (value) => (value === null ? `${Math.max(1, Math.floor(app.beam / 3))} (a third)` : String(value)), "hypotheses after each word", (value) => { app.wordBeam = value; }) : null,
     compare,
     node("button", { type: "button", id: "save", onclick: savePage }, "Save page"),
   );
 }
 
 function slider(id, label, values, value, text, title, change) {
-  const nearest = (wanted) => values.reduce((best, one, place) => (Math.abs((one ?? 0) - (wanted ?? 0)) < Math.abs((values[best] ?? 0) - (wanted ?? 0)) ? place : best), 0);
+  const distance = (one, wanted) => (typeof wanted === "string" ? Number(one !== wanted) : Math.abs((one ?? 0) - (wanted ?? 0)));
+  const nearest = (wanted) => values.reduce((best, one, place) => (distance(one, wanted) < distance(values[best], wanted) ? place : best), 0);
   const output = node("output", { for: id }, text(value));
   let timer = null;
   const field = node("input", {
@@ -375,8 +384,7 @@ async function savePage() {
   button.disabled = true;
   button.textContent = "Saving …";
   try {
-    const { beam, word_beam } = app.search(app.panes[0]);
-    const asked = { texts: app.panes.map((pane) => pane.text), models: app.panes.map((pane) => pane.model.name), beam, ...(word_beam === undefined ? {} : { word_beam }) };
+    const asked = { texts: app.panes.map((pane) => pane.text), models: app.panes.map((pane) => pane.model.name), ...app.limits() };
     download(await app.source.save(asked), "dtg-explore.html");
   } catch (problem) {
     say(problem.message);
@@ -439,8 +447,11 @@ function writeAddress() {
     settings.set(`s${suffix}`, pane.text);
     settings.set(`model${suffix}`, pane.model.name);
   });
-  settings.set("beam", app.beam);
-  if (app.wordBeam !== null) settings.set("kept", app.wordBeam);
+  if (app.accuracy !== FIXED) settings.set("accuracy", app.accuracy);
+  else {
+    settings.set("beam", app.beam);
+    if (app.wordBeam !== null) settings.set("kept", app.wordBeam);
+  }
   if (!app.follows) settings.set("at", app.at + 1);
   if (app.picks[app.picked]) settings.set("h", app.picks[app.picked] + 1);
   if (app.tab !== "next") settings.set("tab", app.tab);
@@ -467,8 +478,13 @@ function readAddress() {
     const second = modelNamed(settings.get("model2") ?? model.name);
     if (isKnown(settings.get("s2"), second.name)) app.panes.push(newPane(settings.get("s2"), second));
   }
-  app.beam = app.source.isSaved ? app.about.beam : (whole("beam", 1, app.about.limits.beam) ?? app.about.beam);
-  app.wordBeam = app.source.isSaved ? null : whole("kept", 1, app.about.limits.beam);
+  if (!app.source.isSaved) {
+    const beam = whole("beam", 1, app.about.limits.beam);
+    app.wordBeam = whole("kept", 1, app.about.limits.beam);
+    app.beam = beam ?? app.about.beam;
+    const named = settings.get("accuracy") in app.about.accuracies ? settings.get("accuracy") : null;
+    app.accuracy = named ?? (beam === null && app.wordBeam === null ? app.about.accuracy : FIXED);
+  }
   const at = whole("at", 1, 1000);
   app.follows = at === null;
   if (at !== null) app.at = at - 1;

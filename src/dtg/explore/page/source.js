@@ -89,7 +89,7 @@ export class SavedSource {
 
   async about() {
     const sentences = this.data.sentences.map((one) => ({ sentence: one.text, model: one.model }));
-    return { models: this.data.models, beam: this.data.beam, word_beam: this.data.word_beam, examples: [], sentences };
+    return { models: this.data.models, search: this.data.search, examples: [], sentences };
   }
 
   find(text, model) {

@@ -12,7 +12,7 @@ Features: depth, buffered, headless, root_has_word, headed_run (see `DependencyS
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -79,7 +79,7 @@ class ArcSwift(DependencySystem):
     def limits(self) -> Mapping[str, int]:
         return {"distance_limit": self.distance_limit}
 
-    def reaches(self, tree: DependencyTree) -> bool:
+    def reaches(self, tree: DependencyTree, subwords: Sequence[int] | None = None) -> bool:
         """False where the tree needs an arc beyond the limit."""
         if len(tree) <= self.distance_limit:  # no stack has more items than there are words
             return True

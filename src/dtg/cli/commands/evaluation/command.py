@@ -9,32 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from dtg.cli.commands.evaluation.garden_paths import evaluate_garden_paths
-from dtg.cli.commands.evaluation.options import (
-    AgainstOption,
-    DeviceOption,
-    LimitOption,
-    NameOption,
-    ResultsOption,
-    SampleOption,
-    SeedOption,
-    run_and_show,
-)
+from dtg.cli.commands.evaluation.options import ResultsGroup, SelectionGroup
 from dtg.cli.commands.evaluation.pairs import evaluate_blimp, evaluate_pairs
 from dtg.cli.commands.evaluation.ppl import evaluate_ppl
 from dtg.cli.commands.evaluation.reading import evaluate_reading
 from dtg.cli.commands.evaluation.rerank import evaluate_rerank
 from dtg.cli.commands.evaluation.sg import evaluate_sg
-from dtg.cli.options import (
-    FunctionsOption,
-    JsonOption,
-    ParserOption,
-    RootsOption,
-    SkipInvalidOption,
-    TagsOption,
-    TracesOption,
-    TreeFormatOption,
-    UnaryOption,
-)
+from dtg.cli.groups import Without, takes_groups
+from dtg.cli.options import JsonOption, ParserOption
 from dtg.cli.reading import ReadingOptions
 from dtg.io.json_files import FORMAT_VERSION
 from dtg.trees import BracketReading
@@ -49,30 +31,21 @@ def evaluations() -> None:
 
 
 @evaluate.command("parser", short_help="A parser's trees against those of a treebank.")
+@takes_groups
 def evaluate_parser(
     gold: Annotated[
         list[Path],
         typer.Argument(help="Treebank files with the right trees (.conllu, .conll; .ptb, .mrg, .brackets; also .gz)."),
     ],
+    *,
     parser: ParserOption = None,
     nbest: Annotated[
         int, typer.Option(min=1, help="Also score the best of the parser's N best trees; 1 for none.", metavar="N")
     ] = 10,
-    limit: LimitOption = None,
-    sample: SampleOption = None,
-    seed: SeedOption = 0,
-    trees: TreeFormatOption = "auto",
-    roots: RootsOption = "error",
-    unary: UnaryOption = None,
-    functions: FunctionsOption = None,
-    traces: TracesOption = None,
-    tags: TagsOption = None,
-    skip_invalid: SkipInvalidOption = False,
-    out: ResultsOption = None,
-    against: AgainstOption = None,
-    name: NameOption = None,
+    selection: SelectionGroup,
+    reading: Annotated[ReadingOptions, Without("project", "nonprojective")],
+    results: ResultsGroup,
     as_json: JsonOption = False,
-    device: DeviceOption = "auto",
 ) -> None:
     """Parse the words of a treebank, and compare heads and labels with the treebank's.
 
@@ -87,23 +60,15 @@ def evaluate_parser(
     from dtg.evaluation.tasks.parsing import Parsing
     from dtg.evaluation.tasks.phrase_parsing import PhraseParsing
 
-    reading = ReadingOptions(
-        trees=trees,
-        skip_invalid=skip_invalid,
-        roots=roots,
-        unary=unary,
-        functions=functions,
-        traces=traces,
-        tags=tags,
-    ).reading(gold)
-    some: dict[str, Any] = {"nbest": nbest, "limit": limit, "sample": sample, "seed": seed}
+    how = reading.reading(gold)
+    some: dict[str, Any] = {"nbest": nbest, **vars(selection)}
     task: Parsing | PhraseParsing
-    if isinstance(reading, BracketReading):
-        task = PhraseParsing.of(gold, **some, reading=reading)
+    if isinstance(how, BracketReading):
+        task = PhraseParsing.of(gold, **some, reading=how)
     else:
-        task = Parsing.of(gold, **some, roots=roots, skip_invalid=skip_invalid)
-    evaluated = EvaluatedModel.of_parser(parser, device, name)
-    found = run_and_show(task, evaluated, out=out, against=against, is_quiet=as_json)
+        task = Parsing.of(gold, **some, roots=reading.roots, skip_invalid=reading.skip_invalid)
+    evaluated = EvaluatedModel.of_parser(parser, results.device, results.name)
+    found = results.run(task, evaluated, is_quiet=as_json)
     if as_json and found is not None:
         about = {"format_version": FORMAT_VERSION, "files": [str(path) for path in gold], "parser": evaluated.folder}
         numbers = {part: found.content[part] for part in PRINTED if part in found.content}

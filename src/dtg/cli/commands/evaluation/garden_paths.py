@@ -7,24 +7,20 @@ from typing import Annotated, Any
 
 import typer
 
-from dtg.cli.commands.evaluation.options import (
-    AgainstOption,
-    DeviceOption,
-    NameOption,
-    ResultsOption,
-    names_in,
-    run_and_show,
-)
-from dtg.cli.options import BeamOption, BoundaryOption, ModelOption, WordBeamOption
+from dtg.cli.commands.evaluation.options import ResultsGroup, check_surprisals, names_in
+from dtg.cli.groups import takes_groups
+from dtg.cli.options import AccuracyOption, BeamOption, BoundaryOption, ModelOption, WordBeamOption
 from dtg.errors import InputError
 from dtg.tables.columns import Base
 
 
+@takes_groups
 def evaluate_garden_paths(
     source: Annotated[
         Path,
         typer.Argument(metavar="FILE", help="A table with item, condition, sentence and region; or one of SAP's."),
     ],
+    *,
     model: ModelOption = None,
     surprisals: Annotated[
         Path | None, typer.Option(help="A table of surprisals of another tool, in place of a --model.", metavar="FILE")
@@ -32,6 +28,7 @@ def evaluate_garden_paths(
     base: Annotated[
         Base | None, typer.Option(help="Logarithms of --surprisals, where the table does not say: 2 or e.")
     ] = None,
+    accuracy: AccuracyOption = None,
     beam: BeamOption = None,
     beams: Annotated[
         str | None,
@@ -49,10 +46,7 @@ def evaluate_garden_paths(
             metavar="MS|FOLDER",
         ),
     ] = None,
-    out: ResultsOption = None,
-    against: AgainstOption = None,
-    name: NameOption = None,
-    device: DeviceOption = "auto",
+    results: ResultsGroup,
 ) -> None:
     """How much more surprising the word that disambiguates is than in an unambiguous sentence, and the two words after it.
 
@@ -62,20 +56,15 @@ def evaluate_garden_paths(
 
     docs/reading.md describes the tables, and what the effects mean.
     """
-    if model is not None and surprisals is not None:
-        raise InputError("surprisals come from a --model or from a table, --surprisals FILE; give one of them.")
-    if base is not None and surprisals is None:
-        raise InputError("--base says what the numbers of --surprisals FILE are; name that too.")
+    check_surprisals(model, surprisals, base)
     widths = names_in(beams)
     if widths is not None and not (widths and all(one.isdigit() and int(one) for one in widths)):
         raise InputError(
             f"--beams takes whole numbers with commas between them, such as 1,10,100; {beams!r} was given."
         )
-    from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.tasks.garden_paths.task import GardenPaths
 
-    options: dict[str, Any] = {"beam": beam, "word_beam": word_beam, "boundary": boundary}
+    options: dict[str, Any] = {"accuracy": accuracy, "beam": beam, "word_beam": word_beam, "boundary": boundary}
     options |= {"beams": None if widths is None else list(map(int, widths)), "conversion": conversion}
     task = GardenPaths.of(source, surprisals=surprisals, base=base, **options)
-    evaluated = None if surprisals is not None else EvaluatedModel.of(model, device, name)
-    run_and_show(task, evaluated, out=out, against=against, name=name)
+    results.run(task, None if surprisals is not None else results.load(model))

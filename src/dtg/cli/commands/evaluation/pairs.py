@@ -2,55 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from dtg.cli.commands.evaluation.options import (
-    AgainstOption,
-    ByOption,
-    DeviceOption,
-    LimitOption,
-    NameOption,
-    ResultsOption,
-    SampleOption,
-    SeedOption,
-    names_in,
-    renamed,
-    run_and_show,
-)
-from dtg.cli.options import (
-    AccuracyOption,
-    BeamOption,
-    BoundaryOption,
-    ModelOption,
-    ProposalOption,
-    TreesOption,
-    WordBeamOption,
-)
+from dtg.cli.commands.evaluation.options import ByOption, ResultsGroup, SelectionGroup, names_in, tell
+from dtg.cli.groups import ProposalGroup, SearchGroup, SurprisalGroup, takes_groups
+from dtg.cli.options import ModelOption, note_renamed
 from dtg.errors import InputError
 
 
+@takes_groups
 def evaluate_blimp(
     source: Annotated[Path, typer.Argument(metavar="DIR", help="BLiMP's folder of .jsonl files, or one such file.")],
+    *,
     model: ModelOption = None,
     paradigms: Annotated[str | None, typer.Option(help="Only these, with commas between them.", metavar="A,B")] = None,
-    limit: LimitOption = None,
-    sample: SampleOption = None,
+    selection: SelectionGroup,
     first: Annotated[int | None, typer.Option(min=1, hidden=True)] = None,
     share: Annotated[float | None, typer.Option(hidden=True)] = None,
     by: ByOption = "beam",
-    accuracy: AccuracyOption = None,
-    beam: BeamOption = None,
-    word_beam: WordBeamOption = None,
-    parser: ProposalOption = None,
-    trees: TreesOption = 300,
-    seed: SeedOption = 0,
-    out: ResultsOption = None,
-    against: AgainstOption = None,
-    name: NameOption = None,
-    device: DeviceOption = "auto",
+    search: SearchGroup,
+    proposal: ProposalGroup,
+    results: ResultsGroup,
 ) -> None:
     """Compare log p of the two sentences of every pair: right is whoever prefers the acceptable one.
 
@@ -60,31 +36,23 @@ def evaluate_blimp(
 
     docs/blimp.md says how pairs are counted. `torchrun` shares the work between processes.
     """
-    renamed("--first", "--limit", first)
-    renamed("--share", "--sample (a number, not a share)", share)
-    check_proposal(by, parser)
-    from dtg.evaluation.models import EvaluatedModel
+    if first is not None:
+        note_renamed("--first", "--limit")
+        selection = replace(selection, limit=first)
+    if share is not None:
+        note_renamed("--share", "--sample (a number, not a share)")
     from dtg.evaluation.tasks.pairs.blimp import Blimp
 
-    how = {
-        "by": by,
-        "beam": beam,
-        "word_beam": word_beam,
-        "accuracy": accuracy,
-        "proposal": parser,
-        "trees": trees,
-        "device": device,
-    }
-    task = Blimp.of(
-        source, paradigms=names_in(paradigms), limit=limit or first, sample=sample, share=share, seed=seed, **how
-    )
-    for note in task.notes:
-        typer.echo(f"dtg: {note}", err=True)
-    run_and_show(task, EvaluatedModel.of(model, device, name), out=out, against=against)
+    how = how_of(by, search, proposal, results)
+    task = Blimp.of(source, paradigms=names_in(paradigms), share=share, **vars(selection), **how)
+    tell(task.notes)
+    results.run(task, results.load(model))
 
 
+@takes_groups
 def evaluate_pairs(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="A table of pairs: .csv, .tsv, .jsonl or .parquet.")],
+    *,
     good: Annotated[str, typer.Option(help="The column with the acceptable sentence.", metavar="COLUMN")] = "good",
     bad: Annotated[str, typer.Option(help="The column with the other.", metavar="COLUMN")] = "bad",
     group: Annotated[
@@ -99,20 +67,11 @@ def evaluate_pairs(
         ),
     ] = None,
     model: ModelOption = None,
-    limit: LimitOption = None,
-    sample: SampleOption = None,
+    selection: SelectionGroup,
     by: ByOption = "beam",
-    accuracy: AccuracyOption = None,
-    beam: BeamOption = None,
-    word_beam: WordBeamOption = None,
-    boundary: BoundaryOption = "next",
-    parser: ProposalOption = None,
-    trees: TreesOption = 300,
-    seed: SeedOption = 0,
-    out: ResultsOption = None,
-    against: AgainstOption = None,
-    name: NameOption = None,
-    device: DeviceOption = "auto",
+    search: SurprisalGroup,
+    proposal: ProposalGroup,
+    results: ResultsGroup,
 ) -> None:
     """Compare log p of the two sentences of every pair in a table of one's own.
 
@@ -122,27 +81,22 @@ def evaluate_pairs(
 
     Columns that are not named are kept in the table of pairs that --out writes. docs/blimp.md says how pairs are counted.
     """
-    check_proposal(by, parser)
-    if boundary == "own" and region is None:
+    if search.boundary == "own" and region is None:
         raise InputError(
             "--boundary own is about the words of a --region COLUMN; log p of a sentence is the same either way."
         )
-    from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.tasks.pairs.task import Pairs
 
     columns = names_in(region)
     regions = None if columns is None else columns[0] if len(columns) == 1 else columns
-    search = {"accuracy": accuracy, "beam": beam, "word_beam": word_beam, "boundary": boundary}
-    how = {"by": by, **search, "proposal": parser, "trees": trees, "device": device}
-    task = Pairs.of(
-        source, good=good, bad=bad, group=group, region=regions, limit=limit, sample=sample, seed=seed, **how
-    )
-    for note in task.notes:
-        typer.echo(f"dtg: {note}", err=True)
-    run_and_show(task, EvaluatedModel.of(model, device, name), out=out, against=against)
+    how = how_of(by, search, proposal, results)
+    task = Pairs.of(source, good=good, bad=bad, group=group, region=regions, **vars(selection), **how)
+    tell(task.notes)
+    results.run(task, results.load(model))
 
 
-def check_proposal(by: str, parser: str | None) -> None:
-    """Raise if trees are proposed that nobody uses."""
-    if by == "beam" and parser is not None:
+def how_of(by: str, search: SearchGroup, proposal: ProposalGroup, results: ResultsGroup) -> dict[str, Any]:
+    """How log p is found; raises if trees are proposed that nobody uses."""
+    if by == "beam" and proposal.parser is not None:
         raise InputError("--parser is for --by proposal; a beam search finds its trees by itself.")
+    return {"by": by, **vars(search), **proposal.options, "device": results.device}

@@ -7,36 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dtg.cli.commands.evaluation.options import (
-    AgainstOption,
-    DeviceOption,
-    LimitOption,
-    NameOption,
-    ResultsOption,
-    SampleOption,
-    SeedOption,
-    names_in,
-    run_and_show,
-)
-from dtg.cli.options import (
-    AccuracyOption,
-    BeamOption,
-    ModelOption,
-    ProjectOption,
-    ProposalOption,
-    RootsOption,
-    SkipInvalidOption,
-    TokenizedOption,
-    TreesOption,
-    WordBeamOption,
-)
+from dtg.cli.commands.evaluation.options import ResultsGroup, SelectionGroup, names_in
+from dtg.cli.groups import ProposalGroup, SearchGroup, takes_groups
+from dtg.cli.options import ModelOption, ProjectOption, RootsOption, SkipInvalidOption, TokenizedOption
 from dtg.errors import InputError
+from dtg.trees.reading import TreeFormat
 
 if TYPE_CHECKING:
     from dtg.tables.items import Lines
 
 
+@takes_groups
 def evaluate_ppl(
+    *,
     conllu: Annotated[Path | None, typer.Option(help="A treebank (.conllu, .conll, .gz).", metavar="FILE")] = None,
     brackets: Annotated[
         Path | None, typer.Option(help="A treebank in Penn brackets (.ptb, .mrg, .brackets, .gz).", metavar="FILE")
@@ -53,22 +36,14 @@ def evaluate_ppl(
             metavar="KIND,...",
         ),
     ] = None,
-    parser: ProposalOption = None,
-    trees: TreesOption = 300,
-    accuracy: AccuracyOption = None,
-    beam: BeamOption = None,
-    word_beam: WordBeamOption = None,
-    limit: LimitOption = None,
-    sample: SampleOption = None,
-    seed: SeedOption = 0,
+    proposal: ProposalGroup,
+    search: SearchGroup,
+    selection: SelectionGroup,
     tokenized: TokenizedOption = False,
     project: ProjectOption = None,
     roots: RootsOption = "error",
     skip_invalid: SkipInvalidOption = False,
-    against: AgainstOption = None,
-    out: ResultsOption = None,
-    name: NameOption = None,
-    device: DeviceOption = "auto",
+    results: ResultsGroup,
 ) -> None:
     """Perplexity per word and per piece, with and without the end of sentences, with intervals.
 
@@ -84,22 +59,13 @@ def evaluate_ppl(
     source = source_of(conllu or brackets, text, tokenized=tokenized)
     if conllu is not None and brackets is not None:
         raise InputError("give a treebank with --conllu FILE or with --brackets FILE, and not both.")
-    trees_in = "conllu" if conllu is not None else "brackets" if brackets is not None else "auto"
-    from dtg.evaluation.models import EvaluatedModel
+    trees_in: TreeFormat = "conllu" if conllu is not None else "brackets" if brackets is not None else "auto"
     from dtg.evaluation.tasks.perplexity import Perplexity
 
-    how: dict[str, Any] = {
-        "beam": beam,
-        "word_beam": word_beam,
-        "accuracy": accuracy,
-        "proposal": parser,
-        "trees": trees,
-        "device": device,
-    }
-    reading: dict[str, Any] = {"tokenized": tokenized, "roots": roots, "skip_invalid": skip_invalid}
-    reading |= {"project": project, "trees_in": trees_in}
-    task = Perplexity.of(source, by=names_in(by), limit=limit, sample=sample, seed=seed, **reading, **how)
-    run_and_show(task, EvaluatedModel.of(model, device, name), out=out, against=against)
+    how: dict[str, Any] = {**vars(selection), **vars(search), **proposal.options, "device": results.device}
+    how |= {"tokenized": tokenized, "roots": roots, "skip_invalid": skip_invalid, "project": project}
+    task = Perplexity.of(source, by=names_in(by), **how, trees_in=trees_in)
+    results.run(task, results.load(model))
 
 
 def source_of(treebank: Path | None, text: str | None, *, tokenized: bool) -> Path | Lines:

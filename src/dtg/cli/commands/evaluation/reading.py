@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dtg.cli.commands.evaluation.options import (
-    AgainstOption,
-    DeviceOption,
-    NameOption,
-    ResultsOption,
-    names_in,
-    run_and_show,
-)
-from dtg.cli.options import (
-    AccuracyOption,
-    BeamOption,
-    BoundaryOption,
-    ColumnsOption,
-    ModelsOption,
-    WordBeamOption,
-)
+from dtg.cli.commands.evaluation.options import NO_PICTURES, ResultsGroup, names_in
+from dtg.cli.groups import SurprisalGroup, takes_groups
+from dtg.cli.options import ColumnsOption, ModelsOption
 from dtg.errors import ColumnError, InputError
 from dtg.tables.columns import Base
 
@@ -36,6 +24,38 @@ def column_option(what: str) -> Any:
     return typer.Option(help=f"The column with {what}, where it is not found by its name.", metavar="COLUMN")
 
 
+@dataclass(frozen=True)
+class TimesGroup:
+    """Which columns hold what, and which times are fitted how."""
+
+    word: Annotated[str | None, column_option("the words")] = None
+    time: Annotated[str | None, column_option("the times in ms")] = None
+    story: Annotated[str | None, column_option("the story or item, which folds are made of")] = None
+    sentence: Annotated[str | None, column_option("the sentence; several with commas between them")] = None
+    position: Annotated[str | None, column_option("the number of the word in its sentence")] = None
+    participant: Annotated[str | None, column_option("who read it, if there is a row for each reader")] = None
+    sentences: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table of the sentences, if DATA has no words; both have item, condition, ...", metavar="FILE"
+        ),
+    ] = None
+    raw: Annotated[bool, typer.Option("--raw", help="Fit times in ms instead of their logarithms.")] = False
+    without_ends: Annotated[bool, typer.Option("--without-ends", help="Leave out the last word of every sentence.")] = (
+        False
+    )
+    shortest: Annotated[
+        float | None, typer.Option(min=0, help="Leave out single readings below this. [default: 100]", metavar="MS")
+    ] = None
+    longest: Annotated[
+        float | None, typer.Option(min=0, help="Leave out single readings above this. [default: 3000]", metavar="MS")
+    ] = None
+    frequencies: Annotated[
+        Path | None, typer.Option(help="Word counts of your own: a table with columns word and count.", metavar="FILE")
+    ] = None
+
+
+@takes_groups
 def evaluate_reading(
     source: Annotated[
         Path,
@@ -44,6 +64,7 @@ def evaluate_reading(
             help="A table with a row for each word, or for each word and participant (.csv, .tsv, .jsonl, .gz).",
         ),
     ],
+    *,
     model: ModelsOption = None,
     surprisals: Annotated[
         list[Path] | None,
@@ -54,34 +75,10 @@ def evaluate_reading(
     base: Annotated[
         Base | None, typer.Option(help="Logarithms of --surprisals, where the table does not say: 2 or e.")
     ] = None,
-    word: Annotated[str | None, column_option("the words")] = None,
-    time: Annotated[str | None, column_option("the times in ms")] = None,
-    story: Annotated[str | None, column_option("the story or item, which folds are made of")] = None,
-    sentence: Annotated[str | None, column_option("the sentence; several with commas between them")] = None,
-    position: Annotated[str | None, column_option("the number of the word in its sentence")] = None,
-    participant: Annotated[str | None, column_option("who read it, if there is a row for each reader")] = None,
-    raw: Annotated[bool, typer.Option("--raw", help="Fit times in ms instead of their logarithms.")] = False,
-    without_ends: Annotated[
-        bool, typer.Option("--without-ends", help="Leave out the last word of every sentence.")
-    ] = False,
-    shortest: Annotated[
-        float | None, typer.Option(min=0, help="Leave out single readings below this. [default: 100]", metavar="MS")
-    ] = None,
-    longest: Annotated[
-        float | None, typer.Option(min=0, help="Leave out single readings above this. [default: 3000]", metavar="MS")
-    ] = None,
-    frequencies: Annotated[
-        Path | None, typer.Option(help="Word counts of your own: a table with columns word and count.", metavar="FILE")
-    ] = None,
-    accuracy: AccuracyOption = None,
-    beam: BeamOption = None,
-    word_beam: WordBeamOption = None,
-    boundary: BoundaryOption = "next",
+    times: TimesGroup,
+    search: SurprisalGroup,
     columns: ColumnsOption = None,
-    out: ResultsOption = None,
-    against: AgainstOption = None,
-    name: NameOption = None,
-    device: DeviceOption = "auto",
+    results: ResultsGroup,
 ) -> None:
     """Held-out log-likelihood of reading times by controls, surprisal and other columns; models side by side.
 
@@ -95,28 +92,26 @@ def evaluate_reading(
     from dtg.evaluation.tasks.reading.predictors import without_values
     from dtg.evaluation.tasks.reading.task import ReadingTask
 
-    named = {"word": word, "time": time, "story": story, "sentence": sentence, "position": position}
-    options: dict[str, Any] = {**named, "participant": participant, "raw": raw, "without_ends": without_ends}
-    options |= {"shortest": shortest, "longest": longest, "frequencies": frequencies}
-    options |= {"accuracy": accuracy, "beam": beam}
-    options |= {"word_beam": word_beam, "boundary": boundary, "columns": names_in(columns) or ()}
+    options: dict[str, Any] = {**vars(times), **vars(search), "columns": names_in(columns) or ()}
     try:
         task = ReadingTask.of(source, **options)
     except ColumnError as error:
-        raise InputError(
-            f"{error}\nFor example: --{error.role} COLUMN. dtg evaluate reading --help has all of them."
-        ) from None
+        how = f"--{error.role} COLUMN" + (" or --sentences FILE" if error.role == "word" else "")
+        raise InputError(f"{error}\nFor example: {how}. dtg evaluate reading --help has all of them.") from None
     imported = [one for path in surprisals or [] for one in task.import_all(path, base)]
     missing = frozenset(place for one in imported for place in without_values(one.columns["surprisal"]))
     sources: list[Path | ImportedSurprisals | None] = [*(model or []), *imported]
     sources = sources or [None]  # the default model
-    if len(sources) > 1 and (name is not None or against is not None):
-        raise InputError("--name and --against are for one model; with several, all are compared with the first.")
     if len(sources) == 1:
-        evaluate_one(source, options, sources[0], missing, out, device, against=against, name=name)
+        evaluate_one(source, options, sources[0], missing, results)
         return
+    if results.name is not None or results.against is not None:
+        raise InputError("--name and --against are for one model; with several, all are compared with the first.")
+    out = results.out
     found = [
-        evaluate_one(source, options, one, missing, None if out is None else out / called, device, is_quiet=True)
+        evaluate_one(
+            source, options, one, missing, replace(results, out=None if out is None else out / called), is_quiet=True
+        )
         for one, called in zip(sources, folder_names(sources), strict=True)
     ]
     show_together([one for one in found if one is not None], out)
@@ -127,23 +122,18 @@ def evaluate_one(
     options: dict[str, Any],
     source: Path | ImportedSurprisals | None,
     missing: frozenset[int],
-    out: Path | None,
-    device: str,
+    results: ResultsGroup,
     *,
-    against: Path | None = None,
-    name: str | None = None,
     is_quiet: bool = False,
 ) -> Results | None:
     """One model, or one table."""
-    from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.tasks.reading.task import ReadingTask
 
     if source is None or isinstance(source, Path):
         task = ReadingTask.of(data, **options, excluded=missing)
-        evaluated = EvaluatedModel.of(source, device, name)
-    else:
-        task, evaluated = ReadingTask.of(data, **options, excluded=missing, surprisals=source), None
-    return run_and_show(task, evaluated, out=out, against=against, name=name, is_quiet=is_quiet)
+        return results.run(task, results.load(source), is_quiet=is_quiet)
+    task = ReadingTask.of(data, **options, excluded=missing, surprisals=source)
+    return results.run(task, None, is_quiet=is_quiet)
 
 
 def folder_names(sources: Sequence[Path | ImportedSurprisals | None]) -> list[str]:
@@ -178,4 +168,4 @@ def show_together(found: Sequence[Results], out: Path | None) -> None:
     is_drawn = draw_together(found, out)
     typer.echo(f"\nEach model's words and numbers are in a folder in {out}; this is in {out / 'comparison.md'}.")
     if not is_drawn or not all(one.is_drawn for one in found):
-        typer.echo("dtg: pictures need matplotlib: pip install matplotlib, then the same command again.", err=True)
+        typer.echo(NO_PICTURES, err=True)

@@ -7,59 +7,27 @@ from typing import Annotated, Any
 
 import typer
 
-from dtg.cli.commands.evaluation.options import (
-    AgainstOption,
-    DeviceOption,
-    LimitOption,
-    NameOption,
-    ResultsOption,
-    SampleOption,
-    SeedOption,
-    run_and_show,
-)
-from dtg.cli.options import (
-    FunctionsOption,
-    JsonOption,
-    ModelOption,
-    ProjectOption,
-    ProposalOption,
-    RootsOption,
-    SkipInvalidOption,
-    TagsOption,
-    TracesOption,
-    TreesOption,
-    UnaryOption,
-    WeightOption,
-)
+from dtg.cli.commands.evaluation.options import ResultsGroup, SelectionGroup
+from dtg.cli.groups import ProposalGroup, Without, takes_groups
+from dtg.cli.options import JsonOption, ModelOption, WeightOption
 from dtg.cli.reading import ReadingOptions
-from dtg.errors import InputError
 from dtg.trees import BracketReading
 
 
+@takes_groups
 def evaluate_rerank(
     gold: Annotated[
         Path,
         typer.Argument(help="A treebank with the right trees (.conllu, .conll; .ptb, .mrg, .brackets; also .gz)."),
     ],
+    *,
     model: ModelOption = None,
-    parser: ProposalOption = None,
-    project: ProjectOption = None,
-    trees: TreesOption = 300,
+    proposal: ProposalGroup,
     weight: WeightOption = 0.0,
-    limit: LimitOption = None,
-    sample: SampleOption = None,
-    seed: SeedOption = 0,
-    roots: RootsOption = "error",
-    unary: UnaryOption = None,
-    functions: FunctionsOption = None,
-    traces: TracesOption = None,
-    tags: TagsOption = None,
-    skip_invalid: SkipInvalidOption = False,
-    out: ResultsOption = None,
-    against: AgainstOption = None,
-    name: NameOption = None,
+    selection: SelectionGroup,
+    reading: Annotated[ReadingOptions, Without("trees", "nonprojective")],
+    results: ResultsGroup,
     as_json: JsonOption = False,
-    device: DeviceOption = "auto",
 ) -> None:
     """Draw trees for the words of a treebank, choose by language model, and compare heads with the treebank's.
 
@@ -72,32 +40,19 @@ def evaluate_rerank(
     Of phrases, labelled brackets are compared as EVALB does, without labels for pushdown. The oracle is the best tree that
     was drawn. Intervals are of the paired bootstrap over sentences. `torchrun` shares the work.
     """
-    from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.tasks.phrase_reranking import RerankedPhrases
     from dtg.evaluation.tasks.reranking import RerankedTrees
 
-    reading = ReadingOptions(
-        skip_invalid=skip_invalid,
-        roots=roots,
-        unary=unary,
-        functions=functions,
-        traces=traces,
-        tags=tags,
-    ).reading([gold])
-    some: dict[str, Any] = {
-        "proposal": parser,
-        "trees": trees,
-        "weight": weight,
-        "limit": limit,
-        "sample": sample,
-        "seed": seed,
-        "device": device,
-    }
+    how = reading.reading([gold])
+    some: dict[str, Any] = {**proposal.options, "weight": weight, **vars(selection), "device": results.device}
     task: RerankedTrees | RerankedPhrases
-    if isinstance(reading, BracketReading):
-        if project is not None:
-            raise InputError("--project turns dependencies into phrases, and trees in brackets are phrases already.")
-        task = RerankedPhrases.of(gold, **some, reading=reading)
+    if isinstance(how, BracketReading):
+        task = RerankedPhrases.of(gold, **some, reading=how)
     else:
-        task = RerankedTrees.of(gold, **some, roots=roots, skip_invalid=skip_invalid, project=project)
-    run_and_show(task, EvaluatedModel.of(model, device, name), out=out, against=against, as_json=as_json)
+        given: dict[str, Any] = {
+            "roots": reading.roots,
+            "skip_invalid": reading.skip_invalid,
+            "project": reading.project,
+        }
+        task = RerankedTrees.of(gold, **some, **given)
+    results.run(task, results.load(model), as_json=as_json)

@@ -4,38 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from dtg.cli.commands.evaluation.options import (
-    AgainstOption,
-    DeviceOption,
-    LimitOption,
-    NameOption,
-    ResultsOption,
-    SampleOption,
-    SeedOption,
-    names_in,
-    run_and_show,
-)
-from dtg.cli.options import AccuracyOption, BeamOption, BoundaryOption, ModelOption, WordBeamOption
+from dtg.cli.commands.evaluation.options import ResultsGroup, SelectionGroup, check_surprisals, names_in
+from dtg.cli.groups import SurprisalGroup, takes_groups
+from dtg.cli.options import ModelOption
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
 from dtg.tables.columns import Base
 
 
+@takes_groups
 def evaluate_sg(
     source: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of SyntaxGym's .json suites, or one suite.")],
+    *,
     model: ModelOption = None,
     suites: Annotated[str | None, typer.Option(help="Only these, with commas between them.", metavar="A,B")] = None,
-    limit: LimitOption = None,
-    sample: SampleOption = None,
-    seed: SeedOption = 0,
-    accuracy: AccuracyOption = None,
-    beam: BeamOption = None,
-    word_beam: WordBeamOption = None,
-    boundary: BoundaryOption = "next",
+    selection: SelectionGroup,
+    search: SurprisalGroup,
     rule: Annotated[
         Literal["first", "all"],
         typer.Option(help="When an item is right, in the picture and the comparison; tables have both."),
@@ -49,10 +37,7 @@ def evaluate_sg(
     sentences: Annotated[
         Path | None, typer.Option(help="Write the sentences (.csv, .tsv, .jsonl, .txt) and stop.", metavar="FILE")
     ] = None,
-    out: ResultsOption = None,
-    against: AgainstOption = None,
-    name: NameOption = None,
-    device: DeviceOption = "auto",
+    results: ResultsGroup,
 ) -> None:
     """Surprisals of every region, which predictions hold, and the averages in use.
 
@@ -64,31 +49,16 @@ def evaluate_sg(
     """
     if sentences is not None and (model is not None or surprisals is not None):
         raise InputError("--sentences FILE writes the sentences and stops; leave --model and --surprisals out.")
-    if model is not None and surprisals is not None:
-        raise InputError("surprisals come from a --model or from a table, --surprisals FILE; give one of them.")
-    if base is not None and surprisals is None:
-        raise InputError("--base says what the numbers of --surprisals FILE are; name that too.")
+    check_surprisals(model, surprisals, base)
     chosen = names_in(suites)
     if sentences is not None:
         write_sentences(sentences, source, chosen)
         return
-    from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.tasks.syntaxgym.task import SyntaxGym
 
-    unit = base
-    options: dict[str, Any] = {
-        "rule": rule,
-        "limit": limit,
-        "sample": sample,
-        "seed": seed,
-        "beam": beam,
-        "word_beam": word_beam,
-        "accuracy": accuracy,
-        "boundary": boundary,
-    }
-    task = SyntaxGym.of(source, suites=chosen, surprisals=surprisals, base=unit, **options)
-    evaluated = None if surprisals is not None else EvaluatedModel.of(model, device, name)
-    run_and_show(task, evaluated, out=out, against=against, name=name)
+    how = {**vars(selection), **vars(search)}
+    task = SyntaxGym.of(source, suites=chosen, rule=rule, surprisals=surprisals, base=base, **how)
+    results.run(task, None if surprisals is not None else results.load(model))
 
 
 def write_sentences(path: Path, source: Path, names: Sequence[str] | None) -> None:

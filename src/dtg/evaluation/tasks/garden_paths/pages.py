@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dtg.evaluation.contract import Content, Interval, Metric
-from dtg.evaluation.effects import EffectPlot, LinePlot, Point
+from dtg.evaluation.figures import EffectPlot, LinePlot
 from dtg.evaluation.rendering import Block, Heading, Lines, Table, p_value
 
 PLACE_NAMES = {0: "critical word", 1: "word after", 2: "second word after"}
@@ -94,7 +94,7 @@ def pictures(name: str, content: Content, metrics: Sequence[Metric]) -> dict[str
     people = {title_of(one): one.value for one in metrics if one.rule == "human_ms" and one.level == last}
     model = {title_of(one): one.value for one in metrics if one.rule == "ms" and one.level == last}
     if people:
-        points: dict[str, Sequence[Point | None]] = {"people": list(people.values())}
+        points: dict[str, Sequence[Interval | None]] = {"people": list(people.values())}
         if model:
             points[name] = [model.get(group) for group in people]
         found["people"] = EffectPlot(list(people), points, "ambiguous − unambiguous, ms")

@@ -116,11 +116,12 @@ class Analysis:
             found[name] = one
         return found
 
-    def shifts(self) -> dict[str, float]:
-        """What controls and surprisal gain over position alone, if times belonged to another word, on the same words."""
+    @cached_property
+    def shifted(self) -> tuple[dict[str, Floats], Design]:
+        """(words,) what controls and surprisal gain over position alone, if times belonged to another word; and the words."""
         designs = {shift: self.design(shift=shift) for shift in SHIFTS}
         shared = set.intersection(*(set(one.place.tolist()) for one in designs.values()))
-        found = {}
+        found = dict[str, Floats]()
         for shift, design in designs.items():
             kept = np.isin(design.place, list(shared))
             some = Design(
@@ -130,9 +131,21 @@ class Analysis:
                 design.item[kept],
                 {name: values[kept] for name, values in design.columns.items()},
             )
-            gained = held_out(some, (*CONTROLS, SURPRISAL)) - held_out(some, ())
-            found[f"{shift:+d}" if shift else "0"] = float(gained.mean())
-        return found
+            found[f"{shift:+d}" if shift else "0"] = held_out(some, (*CONTROLS, SURPRISAL)) - held_out(some, ())
+        return found, some
+
+    def shifts(self) -> dict[str, float]:
+        """The mean of each."""
+        return {shift: float(gained.mean()) for shift, gained in self.shifted[0].items()}
+
+    def misalignment(self) -> dict[str, Any]:
+        """What is gained if times belonged to the word before or after, beyond what is gained if they stand right."""
+        gained, design = self.shifted
+        return {
+            shift: gain(values - gained["0"], design.item, design.fold).as_dict()
+            for shift, values in gained.items()
+            if shift != "0"
+        }
 
     def coefficients(self) -> dict[str, Any]:
         """Of the controls and surprisal (in ms or log ms), fitted on everything, with standard errors."""

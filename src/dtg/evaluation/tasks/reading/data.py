@@ -14,18 +14,69 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dtg.errors import ColumnError, InputError
+from dtg.evaluation.tasks.reading.sentences import WORD, with_words
 from dtg.io.messages import pluralize
 from dtg.tables.formats import number_in, read_rows
 
 Role = Literal["word", "time", "story", "sentence", "position", "participant"]
 # What columns are often called, the likeliest first; case and _ . - do not count.
 KNOWN: Mapping[Role, tuple[str, ...]] = {
-    "word": ("word", "token", "region_text", "ia_label"),
-    "time": ("gmean_rt", "time", "rt", "reading_time", "mean_rt", "word_time", "duration", "gaze_duration", "fprt"),
-    "story": ("story", "text", "text_id", "passage", "document", "doc_id", "story_id", "item", "item_id", "trial"),
-    "sentence": ("sentence", "sentence_id", "sent_id", "sentence_number", "sentence_num", "sent", "sentid"),
-    "position": ("position", "word_index", "word_id", "word_number", "wordnum", "word_pos", "zone", "index", "region"),
-    "participant": ("participant", "subject", "subj", "participant_id", "subject_id", "worker_id", "reader", "who"),
+    "word": ("word", "token", "region_text", "ia_label", "wordform"),
+    "time": (
+        *(
+            "gmean_rt",
+            "time",
+            "rt",
+            "reading_time",
+            "mean_rt",
+            "word_time",
+            "duration",
+            "gaze_duration",
+            "fprt",
+            "rt_ms",
+        ),
+        *(
+            "word_gaze_duration",
+            "ia_first_run_dwell_time",
+            "first_pass",
+            "first_run_dwell_time",
+            "rtfirstpass",
+            "latency",
+        ),
+    ),
+    "story": (
+        *("story", "text", "text_id", "passage", "document", "doc_id", "story_id", "article", "item", "item_id"),
+        *("item_nr", "item_number", "trial"),
+    ),
+    "sentence": (
+        *("sentence", "sentence_id", "sent_id", "sentence_number", "sentence_num", "sent", "sent_nr", "sentence_nr"),
+    ),
+    "position": (
+        *(
+            "word_in_sentence_number",
+            "word_in_sentence",
+            "position",
+            "word_index",
+            "word_id",
+            "word_number",
+            "word_num",
+        ),
+        *("word_pos", "word_nr", "zone", "index", "region", "text_pos"),
+    ),
+    "participant": (
+        *(
+            "participant",
+            "subject",
+            "subj",
+            "participant_id",
+            "subject_id",
+            "subj_nr",
+            "subj_id",
+            "worker_id",
+            "reader",
+        ),
+        *("who", "pp_nr", "recording_session_label"),
+    ),
 }
 REQUIRED: Mapping[Role, str] = {"word": "the words", "time": "the reading times"}
 SENTENCE_END = re.compile(r"[.?!…][\"'”’)\]]*$")
@@ -64,25 +115,40 @@ class ReadingTimes:
     notes: tuple[str, ...]
 
 
-def read_times(path: Path, named: Mapping[Role, str | None], limits: tuple[float, float] | None = None) -> ReadingTimes:
+def read_times(
+    path: Path,
+    named: Mapping[Role, str | None],
+    limits: tuple[float, float] | None = None,
+    sentences: Path | None = None,
+) -> ReadingTimes:
     """The words and times of a table.
 
     Args:
         path: a .csv, .tsv, .jsonl or .parquet file; .gz of the first three.
         named: the columns that the user named; a sentence may be told by several, with commas between them.
         limits: the shortest and longest time of a single reading that counts, in ms.
+        sentences: a table of the sentences, if the times do not say which word they are of.
     """
-    rows = list(read_rows(path))
+    rows: list[tuple[str, Mapping[str, Any]]] = list(read_rows(path))
     if not rows:
         raise InputError(f"{path} has no rows; a row for each word is expected.")
+    notes: list[str] = []
+    if sentences is not None:
+        roles = find_columns(path, list(rows[0][1]), named, needed=("time",))
+        others = frozenset(name for role in ("time", "participant", "word") for name in roles[role])
+        numbers = roles["position"][0] if roles["position"] else None
+        rows, keys, remarks = with_words(rows, path, sentences, numbers, others)
+        named = {**named, "word": WORD, "sentence": named.get("sentence") or ",".join(keys)}
+        named = {**named, "story": named.get("story") or ",".join(roles["story"] or keys[:1])}
+        notes += remarks
     columns = find_columns(path, list(rows[0][1]), named)
     places: dict[tuple[str, str, int], int] = {}
     words: list[TimedWord] = []
     times: list[list[float]] = []
     readings: list[Reading] = []
-    notes: list[str] = []
-    left_out = without = 0
-    counter = Positions(has_sentences=bool(columns["sentence"]))
+    left_out = without = skipped = 0
+    positions = None if columns["sentence"] else positions_in_texts(rows, columns, path)
+    counter = Positions(has_sentences=bool(columns["sentence"]), known=positions)
     low, high = limits or (SHORTEST, LONGEST)
     for where, row in rows:
         text = word_of(row, columns, f"{path}, {where}")
@@ -106,8 +172,10 @@ def read_times(path: Path, named: Mapping[Role, str | None], limits: tuple[float
                 f"{path}, {where}: word {position} of sentence {sentence or '1'}{in_story(story)} is {text!r} here and "
                 f"{words[place].word!r} before. Name all columns that tell sentences apart, such as item and condition."
             )
-        time = number_in(row, columns["time"][0], float, f"{path}, {where}")
-        if time is not None and time <= 0:
+        time = number_in(dict(row), columns["time"][0], float, f"{path}, {where}")
+        if time == 0:  # in eye tracking, a word that was skipped
+            time, skipped = None, skipped + 1
+        if time is not None and time < 0:
             raise InputError(f"{path}, {where}: the time is {time:g}; times are in ms, above 0, or empty.")
         if time is None:
             without += 1
@@ -117,7 +185,7 @@ def read_times(path: Path, named: Mapping[Role, str | None], limits: tuple[float
             times[place].append(time)
             if participant:
                 readings.append(Reading(participant, place, time))
-    order = in_order(words)
+    order = in_order(words, is_numbered=positions is not None)
     again = {old: new for new, old in enumerate(order)}
     found = tuple(with_means(words[old], times[old]) for old in order)
     readings = [replace(one, word=again[one.word]) for one in readings]
@@ -126,8 +194,10 @@ def read_times(path: Path, named: Mapping[Role, str | None], limits: tuple[float
         notes.append(f"means over {pluralize(people, 'participant')}, of {len(readings):,} readings.")
     if left_out:
         notes.append(f"{pluralize(left_out, 'reading')} shorter than {low:g} or longer than {high:g} ms left out.")
-    if without:
-        notes.append(f"{pluralize(without, 'row')} without a time.")
+    if skipped:
+        notes.append(f"{pluralize(skipped, 'time')} of 0 ms counted as missing: words that were skipped.")
+    if without - skipped:
+        notes.append(f"{pluralize(without - skipped, 'row')} without a time.")
     if not columns["sentence"]:
         notes.append("the table has no column of sentences: sentences end at words that end in . ? or !")
     if not any(one.time is not None for one in found):
@@ -135,7 +205,9 @@ def read_times(path: Path, named: Mapping[Role, str | None], limits: tuple[float
     return ReadingTimes(found, tuple(readings), columns, tuple(notes))
 
 
-def find_columns(path: Path, there: Sequence[str], named: Mapping[Role, str | None]) -> dict[Role, tuple[str, ...]]:
+def find_columns(
+    path: Path, there: Sequence[str], named: Mapping[Role, str | None], needed: Sequence[Role] = ("word", "time")
+) -> dict[Role, tuple[str, ...]]:
     """Which columns play which roles; raises if one that is needed is not found, or one that is named is not there."""
     found: dict[Role, tuple[str, ...]] = {}
     simple = {simplified(name): name for name in reversed(there)}
@@ -152,11 +224,12 @@ def find_columns(path: Path, there: Sequence[str], named: Mapping[Role, str | No
             }
             candidates = [simple[simplified(name)] for name in known if simplified(name) in simple]
             found[role] = tuple([name for name in candidates if name not in taken][:1])
-    for role, what in REQUIRED.items():
+    for role in needed:
         if not found[role]:
+            elsewhere = ", or where the sentences are" if role == "word" else ""
             raise ColumnError(
                 f"{path}: none of its columns is called {', '.join(KNOWN[role])}. It has: {', '.join(there)}. "
-                f"Say which one has {what}.",
+                f"Say which one has {REQUIRED[role]}{elsewhere}.",
                 role,
             )
     if found["time"] and len(found["time"]) > 1:
@@ -196,16 +269,44 @@ def in_story(story: str) -> str:
     return f" of story {story}" if story else ""
 
 
+def positions_in_texts(
+    rows: Sequence[tuple[str, Mapping[str, Any]]], columns: Mapping[Role, tuple[str, ...]], path: Path
+) -> dict[tuple[str, int], tuple[str, int]] | None:
+    """The sentence and the place in it of each word of a text, by its number there; None if numbers do not tell words apart.
+
+    So readers may have left out words, or be in any order.
+    """
+    if not columns["position"]:
+        return None
+    texts: dict[str, dict[int, str]] = {}
+    for where, row in rows:
+        number = position_of(row, columns, f"{path}, {where}")
+        word = word_of(row, columns, f"{path}, {where}")
+        if number is None or texts.setdefault(key_of(row, columns["story"]), {}).setdefault(number, word) != word:
+            return None
+    found: dict[tuple[str, int], tuple[str, int]] = {}
+    for story, words in texts.items():
+        sentence, place = 1, 0
+        for number in sorted(words):
+            place += 1
+            found[story, number] = (str(sentence), place)
+            if SENTENCE_END.search(words[number]):
+                sentence, place = sentence + 1, 0
+    return found
+
+
 class Positions:
     """Numbers words within sentences as rows come: by the table's own numbers, or by counting."""
 
-    def __init__(self, *, has_sentences: bool) -> None:
-        self.has_sentences = has_sentences
+    def __init__(self, *, has_sentences: bool, known: Mapping[tuple[str, int], tuple[str, int]] | None = None) -> None:
+        self.has_sentences, self.known = has_sentences, known
         self.sentence: dict[tuple[str, str], int] = {}  # where no column says it: the number of the sentence
         self.counts: dict[tuple[str, str, str], int] = {}
 
     def next(self, participant: str, story: str, sentence: str, position: int | None, word: str) -> tuple[str, int]:
         """The sentence and the place of the next word."""
+        if self.known is not None and position is not None:
+            return self.known[story, position]
         reader = (participant, story)
         if not self.has_sentences:
             sentence = str(self.sentence.setdefault(reader, 1))
@@ -217,14 +318,15 @@ class Positions:
         return sentence, position
 
 
-def in_order(words: Sequence[TimedWord]) -> list[int]:
-    """Places by story and sentence as they first come, and by position within a sentence."""
+def in_order(words: Sequence[TimedWord], *, is_numbered: bool) -> list[int]:
+    """Places by story and sentence as they first come (by the sentence's number, if that is known), and by position in it."""
     first: dict[tuple[str, str], int] = {}
     stories: dict[str, int] = {}
     for place, word in enumerate(words):
         first.setdefault((word.story, word.sentence), place)
         stories.setdefault(word.story, place)
-    keys = [(stories[one.story], first[one.story, one.sentence], one.position) for one in words]
+    sentences = [int(one.sentence) if is_numbered else first[one.story, one.sentence] for one in words]
+    keys = [(stories[one.story], sentence, one.position) for one, sentence in zip(words, sentences, strict=True)]
     return sorted(range(len(words)), key=keys.__getitem__)
 
 

@@ -2,14 +2,15 @@
 
 The tokens of the table and the words of the reading times must be the same text in the same order; white space does not count,
 nor do the marks that tokenizers put for it. A token belongs to the word in which it begins. Up to one character in a hundred
-may differ (spelling that was corrected in one of them), which is counted and said.
+may differ (spelling that was corrected in one of them), which is counted and said. Where the table numbers its sentences, these
+may also be in another order, or more than were read.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ TOKENS = ("word", "token", "subword", "piece")  # where a table has several, the
 SURPRISALS = ("surprisal", "sum_surprisal_base2", "surp", "sum_surprisal")
 LOGS = ("logprob", "log_probability", "logp", "log_prob")
 BITS = ("sum_surprisal_base2",)
+NUMBERS = ("sentence_id", "sentence_number", "sent_id")
 SPACE_MARKS = "▁Ġ"
 SPECIAL = re.compile(r"<[^<>\s]+>")
 LAST = ("entropy", "stack_depth")  # of several tokens, that of the last; other columns add up
@@ -47,7 +49,13 @@ class Tokens:
     """One model's rows of a table."""
 
     texts: list[tuple[str, ...]] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
     values: dict[str, list[float | None]] = field(default_factory=dict)
+
+    def at(self, places: Sequence[int]) -> Tokens:
+        """Some of the rows."""
+        values = {name: [some[place] for place in places] for name, some in self.values.items()}
+        return Tokens([self.texts[one] for one in places], [self.sentences[one] for one in places], values)
 
 
 def read_surprisals(
@@ -57,6 +65,7 @@ def read_surprisals(
     base: Base | None = None,
     column: str | None = None,
     token: str | None = None,
+    sentences: Sequence[Hashable] = (),
 ) -> list[ImportedSurprisals]:
     """The surprisals of these words; one for each model, if the table has a column `model` with several.
 
@@ -67,6 +76,7 @@ def read_surprisals(
         base: of the logarithms, where neither a column `unit` nor the file beside the table says it.
         column: the column with surprisals (or, if its name begins with log, log-probabilities).
         token: the column with tokens.
+        sentences: which sentence each word is in.
     """
     rows = list(read_rows(path))
     if not rows:
@@ -78,11 +88,13 @@ def read_surprisals(
     scale = sign * NATS[unit_of(path, rows[0][1], value, base)] / NATS["2"]
     others = [name for name in extra if name in there and name != value]
     by_model: dict[str, Tokens] = {}
+    numbered = next((name for name in NUMBERS if name in there), None)
     for where, row in rows:
         texts = tuple(str(row[one] if row[one] is not None else "") for one in candidates)
         name = str(row["model"]) if "model" in there else ""
         some = by_model.setdefault(name, Tokens())
         some.texts.append(texts)
+        some.sentences.append("" if numbered is None else str(row[numbered]))
         found = number_in(row, value, float, f"{path}, {where}")
         some.values.setdefault("surprisal", []).append(None if found is None else scale * found)
         for one in others:
@@ -92,7 +104,14 @@ def read_surprisals(
     several = len(by_model) > 1
     result = []
     for name, some in by_model.items():
-        places, notes = align_first(path, some.texts, words)
+        try:
+            places, notes = align_first(path, some.texts, words)
+        except InputError:
+            order = None if numbered is None else in_order_read(some, words, sentences)
+            if order is None:
+                raise
+            some = some.at(order)
+            places, notes = align_first(path, some.texts, words)
         columns = {one: joined(one, values, places, len(words)) for one, values in some.values.items()}
         result.append(ImportedSurprisals(name if several else stem, hashed, path, columns, tuple(notes)))
     return result
@@ -128,6 +147,29 @@ def unit_of(path: Path, row: Mapping[str, Any], column: str, base: Base | None) 
     )
 
 
+def in_order_read(tokens: Tokens, words: Sequence[str], sentences: Sequence[Hashable]) -> list[int] | None:
+    """The rows of the sentences that were read, in that order, each found by its text; None if one is not in the table."""
+    read: dict[Hashable, str] = {}
+    for word, sentence in zip(words, sentences, strict=False):
+        read[sentence] = read.get(sentence, "") + "".join(word.split())
+    rows: dict[str, list[int]] = {}
+    for place, sentence in enumerate(tokens.sentences):
+        rows.setdefault(sentence, []).append(place)
+    for column in zip(*tokens.texts, strict=True):
+        shown = [visible(text) for text in column]
+        known: dict[str, list[int]] = {}
+        for places in rows.values():
+            known.setdefault("".join(shown[one] for one in places if not SPECIAL.fullmatch(shown[one])), places)
+        if read and all(text in known for text in read.values()):
+            return [place for text in read.values() for place in known[text]]
+    return None
+
+
+def visible(token: str) -> str:
+    """What is left of a token without white space and its marks."""
+    return "".join(token.split()).lstrip(SPACE_MARKS)
+
+
 def align_first(
     path: Path, texts: Sequence[tuple[str, ...]], words: Sequence[str]
 ) -> tuple[list[int | None], list[str]]:
@@ -150,26 +192,26 @@ def align(path: Path, tokens: Sequence[str], words: Sequence[str]) -> tuple[list
     at = differing = straddling = 0
     first_difference = ""
     for number, token in enumerate(tokens, start=1):
-        visible = "".join(token.split()).lstrip(SPACE_MARKS)
-        if SPECIAL.fullmatch(visible) and not written.startswith(visible, at):
+        shown = visible(token)
+        if SPECIAL.fullmatch(shown) and not written.startswith(shown, at):
             places.append(None)
             continue
-        if not visible:
+        if not shown:
             places.append(owner[at] if at < len(owner) else None)
             continue
-        if at + len(visible) > len(written):
+        if at + len(shown) > len(written):
             raise InputError(
                 f"{path}: token {number}, {token!r}, comes after the last of the {len(words):,} words. The table must be of "
                 f"the same text.{first_difference}"
             )
-        expected = written[at : at + len(visible)]
-        if expected != visible:
-            differing += sum(one != other for one, other in zip(expected, visible, strict=True))
+        expected = written[at : at + len(shown)]
+        if expected != shown:
+            differing += sum(one != other for one, other in zip(expected, shown, strict=True))
             context = written[max(0, at - 15) : at + 15]
             first_difference = first_difference or f" They differ first at token {number}: {token!r} for {context!r}."
-        straddling += owner[at + len(visible) - 1] != owner[at]
+        straddling += owner[at + len(shown) - 1] != owner[at]
         places.append(owner[at])
-        at += len(visible)
+        at += len(shown)
     if at < len(written):
         raise InputError(
             f"{path}: its tokens end before word {owner[at] + 1:,} of {len(words):,}, {words[owner[at]]!r}. The table must "

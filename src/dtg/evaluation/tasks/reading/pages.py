@@ -85,15 +85,15 @@ def gain_cells(one: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def shift_warnings(shifts: Mapping[str, float]) -> list[str]:
-    """What is wrong with a table whose times fit other words better."""
-    if shifts["+1"] > shifts["0"]:
+def shift_warnings(misalignment: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a table whose times fit the word after better, beyond chance, or the word before."""
+    if misalignment["+1"]["interval"][0] > 0:
         return [
             "WARNING: the times fit the word after better than the word they stand beside. A time cannot depend on a word that "
             "has not been shown (in self-paced reading): the table is probably out of step by one word. Check it before "
             "anything else."
         ]
-    if shifts["-1"] > shifts["0"]:
+    if misalignment["-1"]["gain"] > 0:  # spill-over hides it: the two words before are among the predictors
         return [
             "WARNING: the times fit the word before better than the word they stand beside. Either all effects spill over, or "
             "the table is out of step by one word."

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 import dtg
 from dtg.errors import InputError
 from dtg.evaluation.contract import Content, Item, Metric, Ready, Row, Tables, Task
-from dtg.evaluation.effects import EffectPlot
+from dtg.evaluation.figures import EffectPlot
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.rendering import Block, pluralize
 from dtg.evaluation.tasks.reading import pages
@@ -90,6 +90,7 @@ class ReadingTask(Task):
         sentence: str | None = None,
         position: str | None = None,
         participant: str | None = None,
+        sentences: Path | None = None,
         raw: bool = False,
         without_ends: bool = False,
         shortest: float | None = None,
@@ -105,6 +106,8 @@ class ReadingTask(Task):
         Args:
             source: a table with a row for each word, or for each word and participant.
             word, time, story, sentence, position, participant: its columns, where they are not called like that.
+            sentences: a table of the sentences, if the times have no column of words: the columns that both have say which
+                sentence a time belongs to.
             raw: fit times in ms; their logarithms otherwise.
             without_ends: leave out the last word of every sentence.
             shortest, longest: of single readings in ms; 100 and 3000 if not given. Others are left out.
@@ -119,7 +122,7 @@ class ReadingTask(Task):
         limits = None
         if shortest is not None or longest is not None:
             limits = (100.0 if shortest is None else shortest, 3000.0 if longest is None else longest)
-        times = read_times(Path(source), named, limits)
+        times = read_times(Path(source), named, limits, None if sentences is None else Path(sentences))
         timed = sum(one.time is not None for one in times.words)
         if timed < FEW_WORDS:
             raise InputError(
@@ -135,7 +138,9 @@ class ReadingTask(Task):
     def import_all(self, path: Path, base: Base | None = None) -> list[ImportedSurprisals]:
         """The surprisals of another tool: one for each model in the table."""
         extra = ("lexical", *COLUMNS, *MEASURES)
-        return read_surprisals(path, [one.word for one in self.times.words], extra, base)
+        words = self.times.words
+        sentences = [(one.story, one.sentence) for one in words]
+        return read_surprisals(path, [one.word for one in words], extra, base, sentences=sentences)
 
     def import_one(self, path: Path, base: Base | None) -> ImportedSurprisals:
         found = self.import_all(path, base)
@@ -211,6 +216,9 @@ class ReadingTask(Task):
     def remarks(self) -> list[str]:
         return [*self.times.notes, *(self.imported.notes if self.imported else ())]
 
+    def search_remarks(self) -> list[str]:
+        return self.how.kept.remarks()
+
     def measure(self, model: LanguageModel, items: Sequence[int]) -> list[Row]:
         texts = [" ".join(self.times.words[place].word for place in self.sentences[number]) for number in items]
         found = self.how.surprisals(model, [Sentence.of_text(text, model.language) for text in texts], ends=False)
@@ -276,18 +284,19 @@ class ReadingTask(Task):
             *(["words at the ends of sentences are left out."] if self.without_ends else []),
             *self.remarks(),
         ]
-        shifts = found.shifts()
+        misalignment = found.misalignment()
         return {
             "title": title,
             "notes": notes,
-            "warnings": pages.shift_warnings(shifts),
+            "warnings": pages.shift_warnings(misalignment),
             "is_log": self.is_log,
             "across_sentences": self.across_sentences,
             "without_ends": self.without_ends,
             "boundary": None if self.imported else self.how.beam.boundary,
             "words": len(found.fitted.times),
             "sets": found.gains(),
-            "shifts": shifts,
+            "shifts": found.shifts(),
+            "misalignment": misalignment,
             "coefficients": found.coefficients(),
             "ms_per_bit": found.by_bit(),
             "against": None,
