@@ -131,7 +131,7 @@ def record_parts(folder: Path, first: int = 1) -> Callable[[int], None]:
         save, begin = PartFolder.save, GroupQueue.__init__
 
         def beginning(self: GroupQueue, share: Share) -> None:
-            end = time.monotonic() + 60
+            end = time.monotonic() + 100
             while rank == 0 and len(list(folder.iterdir())) < first:
                 assert time.monotonic() < end, "the others have computed something"
                 time.sleep(0.01)
