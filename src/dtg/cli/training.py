@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -128,6 +128,16 @@ class RunOptions:
         bool, typer.Option("--score-test", help="At the end, score the test set with the best model.")
     ] = False
     fsdp: Annotated[bool, typer.Option("--fsdp", help="Shard the weights over the processes (torchrun).")] = False
+
+    def written(self) -> str:
+        """What was given of it besides --resume and --max-minutes, as it is typed."""
+        typed = ""
+        for field in fields(self):
+            name, value = f"--{field.name.replace('_', '-')}", getattr(self, field.name)
+            if value != field.default and field.name not in ("resume", "max_minutes"):
+                several = value if isinstance(value, list) else [value]
+                typed += "".join(f" {name}" if one is True else f" {name} {one}" for one in several)
+        return typed
 
     def runtime(self) -> RuntimeOptions:
         """For the library, which says what is wrong with it."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dtg.cli.groups import takes_groups
 from dtg.cli.options import JsonOption, NonProjectiveOption, ProjectOption, RootsOption
 from dtg.errors import InputError
 from dtg.io.pictures import check_picture_path
@@ -38,8 +39,32 @@ ReadTree = DependencyTree | ConstituencyTree
 STYLES = {"STACK": "blue", "COMPOSE": "dark_orange", "POPSTACK": "cyan", "LINEAR": "blue"}
 
 
+@dataclass(frozen=True)
+class FamilyGroup:
+    """Which rows a tree becomes."""
+
+    family: Annotated[
+        str | None,
+        typer.Option(
+            help="dtg, dtg-eager, dtg-swift, dtg-hybrid, txl-trans (actions) or txl-tokens (words); tg, plm, plm-mask, "
+            "pushdown or tg-hybrid for phrases. [default: dtg, or tg for phrases]",
+        ),
+    ] = None
+    memory: Annotated[str | None, typer.Option(help="What memory heads of hybrids see: words [default] or rows.")] = (
+        None
+    )
+    memory_on_compose: Annotated[str | None, typer.Option(help="And on COMPOSE rows: composed [default] or all.")] = (
+        None
+    )
+    arc_representation: Annotated[str, typer.Option(help="What arc rows read: word+arc, arc, or word (the head).")] = (
+        "word+arc"
+    )
+
+
+@takes_groups
 def inspect(
     text: Annotated[str | None, typer.Argument(help="The sentence, its words separated by spaces.")] = None,
+    *,
     heads: Annotated[str | None, typer.Option(help='The head of each word, 0 for the root word: "2 0 4 2".')] = None,
     conllu: Annotated[
         Path | None, typer.Option(help="Take a sentence from this treebank (.conllu, .conll, .gz).")
@@ -52,23 +77,8 @@ def inspect(
         ),
     ] = None,
     sentence: Annotated[int, typer.Option(min=1, help="Which sentence of the treebank, counted from 1.")] = 1,
-    family: Annotated[
-        str | None,
-        typer.Option(
-            help="dtg, dtg-eager, dtg-swift, dtg-hybrid, txl-trans (actions) or txl-tokens (words); tg, plm, plm-mask, "
-            "pushdown or tg-hybrid for phrases. [default: dtg, or tg for phrases]",
-        ),
-    ] = None,
-    memory: Annotated[
-        str | None, typer.Option(help="What memory heads of hybrids see: words [default] or rows.")
-    ] = None,
-    memory_on_compose: Annotated[
-        str | None, typer.Option(help="And on COMPOSE rows: composed [default] or all.")
-    ] = None,
+    family: FamilyGroup,
     project: ProjectOption = None,
-    arc_representation: Annotated[
-        str, typer.Option(help="What arc rows read: word+arc, arc, or word (the head).")
-    ] = "word+arc",
     split_at: Annotated[
         str | None, typer.Option(help='Words are given in subwords, with this mark between them: "differ|ence".')
     ] = None,
@@ -108,7 +118,7 @@ def inspect(
     if isinstance(tree, DependencyTree):
         tree = lifted(tree, nonprojective)
         tree = tree if project is None else ConstituencyTree.from_dependencies(tree, project)
-    reading = read(tree, pieces, family, arc_representation, {"memory": memory, "memory_on_compose": memory_on_compose})
+    reading = read(tree, pieces, family)
     if as_json:
         typer.echo(json.dumps(reading.as_dict(), ensure_ascii=False))
     else:
@@ -195,20 +205,15 @@ def lifted(tree: DependencyTree, choice: NonProjective) -> DependencyTree:
     return projective.tree
 
 
-def read(
-    tree: ReadTree,
-    pieces: list[list[str]] | None,
-    family: str | None,
-    arc_representation: str,
-    options: Mapping[str, Any],
-) -> Reading:
+def read(tree: ReadTree, pieces: list[list[str]] | None, asked: FamilyGroup) -> Reading:
     """Ask the family. Imported here, so that a mistake above is answered at once and `--help` is quick."""
     from dtg import families
     from dtg.trees.reading import as_kind
 
     labels = tree.labels if isinstance(tree, ConstituencyTree) else None
-    name = family or ("dtg" if labels is None else "tg")
-    representation = cast("ArcRepresentation", arc_representation)
+    name = asked.family or ("dtg" if labels is None else "tg")
+    options: dict[str, Any] = {"memory": asked.memory, "memory_on_compose": asked.memory_on_compose}
+    representation = cast("ArcRepresentation", asked.arc_representation)
     found = families.get(name, arc_representation=representation, labels=labels, **options)
     if any(options.values()) and len(found.options) == 0:
         raise InputError(f"--memory and --memory-on-compose are about hybrids (dtg-hybrid, tg-hybrid), not {name}.")

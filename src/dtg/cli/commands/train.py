@@ -70,8 +70,8 @@ def train(
     tables = changed(read_config(config), set_ or [])
     outcome = train_model(run, out, tables, data, verify=not no_verify)
     changes = "".join(f" --set {shlex.quote(change)}" for change in set_ or [])
-    trackers = "".join(f" --log-with {name}" for name in run.log_with or ())
-    again = f"To resume it:\ndtg train {config}{changes} --data {data} --out {out}{trackers} --resume"
+    checks = " --no-verify" if no_verify else ""
+    again = f"To resume it:\ndtg train{run.written()}{checks} {config}{changes} --data {data} --out {out} --resume"
     run.end(out, outcome, "model", "prediction", again)
 
 
