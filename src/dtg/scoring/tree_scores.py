@@ -16,7 +16,7 @@ from torch import Tensor
 from dtg.errors import InputError, NotFiniteError
 from dtg.families import PackedView
 from dtg.families.trie import Trie, in_order, pack_trie
-from dtg.model.cached_keys import CachedKeys, VisibleRows
+from dtg.model.cached.cached_keys import CachedKeys, VisibleRows
 from dtg.model.model import DecoderModel
 from dtg.model.precision import finest
 from dtg.search.evaluator import PREDICTIONS_AT_ONCE
