@@ -10,7 +10,7 @@ import pytest
 
 import dtg
 from dtg import pretrained
-from dtg.cli.commands.demo import BEAM, EXAMPLES
+from dtg.cli.commands.demo import EXAMPLES
 from tests.cli.running import dtg as run
 
 
@@ -20,7 +20,7 @@ def test_the_demo_shows_what_the_models_say(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     for number, example in enumerate(EXAMPLES, start=1):
         for name in (pretrained.MODEL, pretrained.WORDS_MODEL):
-            said = [one.surprisals / math.log(2) for one in dtg.load(name).surprisal(example.sentences(), beam=BEAM)]
+            said = [one.surprisals / math.log(2) for one in dtg.load(name).surprisal(example.sentences())]
             keys = (
                 (example.subject, "1"),
                 (example.subject, "0"),

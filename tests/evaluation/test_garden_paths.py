@@ -110,6 +110,22 @@ def test_effects_are_differences_of_surprisals(tmp_path: Path, small_model: Lang
     assert all(test["mean"] == 0.0 for test in compared.values())
 
 
+def test_by_default_the_beam_adapts_and_the_run_says_what_it_kept(tmp_path: Path, small_model: LanguageModel) -> None:
+    data = plain(tmp_path / "items.csv")
+    data.write_text(
+        "".join(data.read_text(encoding="utf-8").splitlines(keepends=True)[:5]), encoding="utf-8"
+    )  # two items
+    found = dtg.evaluate(small_model, "garden-paths", data, progress=False)
+    assert found.settings["accuracy"] == "default" and found.settings["beams"] == []
+    assert {item["beam"] for item in found.items} == {None} and set(found.content["effects"]) == {"-"}
+    texts = [one.text for pair in read_garden_paths(data) for one in (pair.ambiguous, pair.unambiguous)]
+    kept = [share for one in small_model.surprisal(texts) for share in one.kept]
+    few = sum(share < 0.75 for share in kept)
+    assert f"at {few or 'none'} of {len(kept)} words the search kept less than 75% of the probability" in found.notes
+    with pytest.raises(InputError, match="a beam adapts, or has a fixed width"):
+        GardenPaths.of(data, beams=[1, 5], accuracy="fast")
+
+
 def test_conversion_spills_over(tmp_path: Path) -> None:
     conversion = Conversion((4.0, 2.0, 1.0), "made up")
     differences: dict[int, float | None] = {-2: 1.0, -1: 0.0, 0: 3.0, 1: -1.0, 2: None}

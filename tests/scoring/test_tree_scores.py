@@ -11,7 +11,7 @@ from dtg import DependencyTree
 from dtg.families.trie import in_order, pack_trie
 from dtg.model import DecoderModel
 from dtg.scoring import tree_scores
-from dtg.scoring.tree_scores import ACTIONS_AT_ONCE, chunks, score_derivations
+from dtg.scoring.tree_scores import ACTIONS_AT_ONCE, chunks, needed_last, score_derivations
 from tests.dependency import DEPENDENCY_FAMILIES
 from tests.model.test_model import sentences, tiny
 from tests.model.test_released import IDS, released_weights
@@ -98,3 +98,17 @@ def test_chunks_hold_everything_once() -> None:
     some = list(chunks(lengths, range(400), shared, ACTIONS_AT_ONCE))
     assert [place for chunk in some for place in chunk] == list(range(400))
     assert len(some) > 2
+
+
+def test_rows_whose_output_nobody_needs_have_none() -> None:
+    """In the last layer, COMPOSE rows are only attended to."""
+    model = tiny("dtg")
+    some = trees_of_one_sentence(9, 5, seed=8)
+    actions = model.family.system.derive(model.encode([tree for tree, _ in some], [pieces for _, pieces in some]))
+    order, shared = in_order(actions)
+    trie = pack_trie(model.family, actions, order, shared, model.root)
+    order_of_rows, needed = needed_last(model, trie)
+    assert sorted(order_of_rows.tolist()) == list(range(len(trie.packed)))
+    assert set(order_of_rows[-needed:].tolist()) == set(trie.row.tolist())
+    composed = int((trie.packed.target < 0).sum())
+    assert needed == len(trie.packed) - composed < len(trie.packed)

@@ -356,6 +356,7 @@ def test_deeper_than_the_positions_go() -> None:
 
 def test_narrow_beams_take_more_sentences_together() -> None:
     assert [BeamOptions(beam=beam).sentences_together for beam in (1, 10, 20, 80, 300)] == [256, 256, 128, 32, 32]
+    assert BeamOptions.of().sentences_together == 128
 
 
 @pytest.mark.parametrize("head", ["factored", "joint"])

@@ -16,6 +16,7 @@ from dtg import pretrained
 from dtg.cli.exits import interruptible
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
+from dtg.scoring.kept import KeptTally
 
 if TYPE_CHECKING:
     from dtg.language_model import LanguageModel
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 Content = TypeVar("Content")
 Result = TypeVar("Result")
-LITTLE = 0.75  # of the probability, kept at a word
 RESUME = "The same command with --resume resumes it."
 RESUME_INSTEAD = "With --resume instead of --overwrite the same command resumes it; until then, the old file stays."
 STDIN = Path("/dev/stdin")
@@ -113,26 +113,11 @@ def existing_policy(out: Path | None, *, resume: bool, overwrite: bool) -> Exist
     return existing
 
 
-class KeptWarning:
-    """Counts words at which the search kept little of the probability, and says how many there were."""
-
-    def __init__(self) -> None:
-        self.words = self.count = 0
-
-    def check(self, kept: Iterable[float]) -> None:
-        """Look at the words of one sentence."""
-        for share in kept:
-            self.words += 1
-            self.count += share < LITTLE
-
-    def end(self, to: Destination) -> None:
-        """Say it, if there were any; not to machines that read the standard output."""
-        if self.count and (to.out is not None or to.is_for_people):
-            typer.echo(
-                f"dtg: at {self.count:,} of {self.words:,} words the search kept less than {LITTLE:.0%} of the probability "
-                "(the column kept). --accuracy high keeps more.",
-                err=True,
-            )
+def warn_of_kept(tally: KeptTally, to: Destination) -> None:
+    """Say at how many words the search kept little, if there were any; not to machines that read the standard output."""
+    if tally.count and (to.out is not None or to.is_for_people):
+        for remark in tally.remarks():
+            typer.echo(f"dtg: {remark} (the column kept). --accuracy high keeps more.", err=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +130,7 @@ class Search:
     boundary: Boundary = "next"
     columns: tuple[str, ...] = ()
     accuracy: Accuracy | None = None
-    kept: KeptWarning = field(default_factory=KeptWarning)
+    kept: KeptTally = field(default_factory=KeptTally)
 
     @property
     def options(self) -> BeamOptions:
@@ -200,7 +185,7 @@ class Search:
             columns=self.columns,
         )
         for found in searched:
-            self.kept.check(found.kept)
+            self.kept.add(found.kept)
             yield found
 
 

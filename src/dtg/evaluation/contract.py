@@ -89,6 +89,10 @@ class Task(Protocol):
         """What happened while items were read or trees proposed: nothing is changed or left out in silence."""
         return []
 
+    def search_remarks(self) -> list[str]:
+        """What is to be said of the searches of this run, in this process; it is in no file."""
+        return []
+
     def measure(self, model: LanguageModel, items: Sequence[Any]) -> list[Row]:
         """A row for each item, or for each part of one."""
 

@@ -19,6 +19,7 @@ from dtg.evaluation.rendering import pluralize
 from dtg.io.settings import check_choice
 from dtg.language_model import LanguageModel
 from dtg.named_proposal import NamedProposal
+from dtg.scoring.kept import KeptTally
 from dtg.scoring.marginal import Kind
 from dtg.scoring.marginals import log_sum, why_no_estimate
 from dtg.scoring.proposal import Draws, Proposal, draw
@@ -57,6 +58,7 @@ class Probability:
     device: str = "auto"  # for a parser that proposes
     project: PhraseLabels | None = None  # labels of the phrases that proposed dependencies become
     kind: TreeKind | None = None  # of the model's trees, once it is known
+    kept: KeptTally = field(default_factory=KeptTally, compare=False)  # of the words that were searched
 
     @classmethod
     def of(
@@ -193,7 +195,10 @@ class Probability:
         self, model: LanguageModel, sentences: Iterable[Sentence | Sequence[str]], *, ends: bool = True
     ) -> Iterator[SentenceSurprisal]:
         """The search of each sentence, in order, as soon as it is known."""
-        return model.search_stream(sentences, self.beam, ends=ends)
+        for found in model.search_stream(sentences, self.beam, ends=ends):
+            if not self.is_exact:
+                self.kept.add(found.kept)
+            yield found
 
     def surprisals(
         self, model: LanguageModel, sentences: Sequence[Sentence | Sequence[str]], *, ends: bool = True
@@ -203,7 +208,7 @@ class Probability:
             raise InputError(
                 "surprisals of words are found by beam; trees that are proposed give log p of sentences only."
             )
-        return list(model.search_stream(sentences, self.beam, ends=ends))
+        return list(self.stream(model, sentences, ends=ends))
 
     def log_probabilities(self, model: LanguageModel, sentences: Sequence[Sentence], group: int = 2) -> list[float]:
         """log p of each sentence, `<END>` included, in nats. The trees of `group` sentences are scored together."""

@@ -144,7 +144,7 @@ def run(
                 return None
         content, tables = task.summarize(rows, called), task.tables(rows)
         given |= {"data": task.data, "name": called, **task.given()}
-        remarks, texts = tuple(task.remarks()), task.texts(rows)
+        remarks, texts = (*task.remarks(), *task.search_remarks()), task.texts(rows)
         found = Results(type(task), called, content, settings, given, tables, out, remarks, texts)
         if other is not None:
             found = replace(found, content=found.compare(other).content)

@@ -9,7 +9,7 @@ with as many places for keys as the one that needs most.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -42,9 +42,11 @@ class KeyBlocks:
     first: int
     rows: int  # without those that fill the last block
     keys: Tensor  # (blocks, keys) numbers of cached rows
-    place: Tensor  # (blocks x BLOCK_ROWS, width) which of its block's keys each row attends to
-    position: Tensor  # (same) at which of the occurring positions; one past the last where a place is not used
+    # (blocks x BLOCK_ROWS, keys) at which of the occurring positions a row sees each key of its block; one past the last
+    # where it does not see it
+    position: Tensor
     channel: Tensor | None  # (same)
+    places: dict[HeadGroup, Tensor] = field(default_factory=dict)  # of a group's keys and values in a table, once found
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +55,26 @@ class CachedKeys:
 
     views: tuple[tuple[KeyBlocks, ...], ...]
     positions: Tensor
+    span: tuple[int, int]  # the first and the last of them
     groups: tuple[HeadGroups, ...]  # of every layer
     store: Store
     skip: int
 
     @classmethod
     def of(
-        cls, views: Sequence[VisibleRows], groups: tuple[HeadGroups, ...], store: Store, skip: int = 0
+        cls,
+        views: Sequence[VisibleRows],
+        groups: tuple[HeadGroups, ...],
+        store: Store = lambda layer, keys_values: keys_values,
+        skip: int = 0,
     ) -> CachedKeys:
-        """From what new rows see through each view."""
+        """From what new rows see through each view. Without `store`, the new rows are all that there are."""
         views = [cut(view) for view in views]
         lowest = min(int(view.relative.min()) for view in views)
         highest = max(int(view.relative.max()) for view in views)
         positions = torch.arange(lowest, highest + 1, device=views[0].keys.device)
         blocks = tuple(blocks_of_view(view, lowest, len(positions), skip) for view in views)
-        return cls(blocks, positions, groups, store, skip)
+        return cls(blocks, positions, (lowest, highest), groups, store, skip)
 
     def of_layer(self, layer: int, last: bool) -> LayerCachedKeys:
         return LayerCachedKeys(self, layer, self.skip if last else 0)
@@ -99,22 +106,23 @@ def blocks_of_view(view: VisibleRows, lowest: int, unused: int, skip: int) -> tu
 
 def blocks_of(first: int, attends: Tensor, position: Tensor, channel: Tensor | None, unused: int) -> KeyBlocks:
     """Blocks of some rows, from (rows, width) numbers of cached rows and positions, of which `unused` marks no key."""
-    rows, count = len(attends), -(-len(attends) // BLOCK_ROWS)
+    count = -(-len(attends) // BLOCK_ROWS)
     used = (position != unused).nonzero(as_tuple=True)
-    numbers = attends[used]
+    numbers, of_block = attends[used], used[0] // BLOCK_ROWS
     span = numbers.max() + 1
-    different, which = (used[0] // BLOCK_ROWS * span + numbers).unique(return_inverse=True)
+    different, which = (of_block * span + numbers).unique(return_inverse=True)
     block = different // span
     begins = torch.searchsorted(block, torch.arange(count + 1, device=block.device))
     most = int(begins.diff().max())
     keys = attends.new_zeros(count, most + 1)
     keys[block, torch.arange(len(different), device=block.device) - begins[block]] = different % span
-    place = attends.new_full((count * BLOCK_ROWS, attends.shape[1]), most)
-    place[used] = which - begins[used[0] // BLOCK_ROWS]
-    # Rows that fill the last block attend to the key that fills places.
-    fill = (0, 0, 0, len(place) - rows)
-    channel = None if channel is None else functional.pad(channel, fill)
-    return KeyBlocks(first, rows, keys, place, functional.pad(position, fill), channel)
+    by_key = position.new_full((count * BLOCK_ROWS, most + 1), unused)
+    by_key[len(attends) :, most] = 0  # rows that fill the last block attend to the key that fills places
+    place = used[0], which - begins[of_block]
+    by_key[place] = position[used]
+    if channel is not None:
+        channel = torch.zeros_like(by_key).index_put(place, channel[used])
+    return KeyBlocks(first, len(attends), keys, by_key, channel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,41 +140,68 @@ class LayerCachedKeys:
     def attend(self, projected: Projected) -> Tensor:
         """See `LayerKeys`. New rows are stored first: they may attend to each other."""
         stored = self.keys.store(self.layer, projected.keys_values)
-        mixed = torch.empty_like(projected.content)
+        # Where a key is not seen, its position fits not at all.
+        seen = functional.pad(projected.position.transpose(0, 1) @ projected.encoded, (0, 1), value=-torch.inf)
+        channel = None if projected.channel is None else projected.position.transpose(0, 1) @ projected.channel
+        return self.attend_to(stored, projected.content, seen, channel)
+
+    def attend_to(self, stored: Tensor, content: Tensor, by_position: Tensor, by_channel: Tensor | None) -> Tensor:
+        """The same, from how well positions fit.
+
+        Args:
+            stored: (cached rows, 2, heads, head width) keys and values of this layer, those of the new rows included.
+            content: (rows, heads, head width) queries for content, scaled, with u.
+            by_position: (heads, rows, positions + 1) the score of each position that occurs; minus infinity in the last place.
+            by_channel: (heads, rows, channel values) the score of each value of a view's channel, if it has one.
+        """
+        mixed = torch.empty_like(content)
         for group in self.keys.groups[self.layer]:
-            some = projected.of_heads(group)
+            heads = slice(group.first, group.stop)
             for blocks in self.keys.views[group.view]:
                 first = blocks.first - self.skip
-                if first >= 0:
-                    rows = slice(first, first + blocks.rows)
-                    mixed[rows, group.first : group.stop] = attend_to_blocks(some, blocks, rows, stored, group)
+                if first < 0:
+                    continue
+                rows = slice(first, first + blocks.rows)
+                mixed[rows, heads] = attend_to_blocks(
+                    filled(content[rows, heads].transpose(0, 1), blocks),
+                    filled(by_position[heads, rows], blocks),
+                    None if by_channel is None else filled(by_channel[heads, rows], blocks),
+                    blocks,
+                    stored,
+                    group,
+                )
         return mixed.flatten(1)
 
 
-def attend_to_blocks(projected: Projected, blocks: KeyBlocks, rows: slice, stored: Tensor, group: HeadGroup) -> Tensor:
+def filled(table: Tensor, blocks: KeyBlocks) -> Tensor:
+    """(heads, rows, ...) with rows that fill the last block."""
+    fill = len(blocks.position) - blocks.rows
+    return functional.pad(table, (0, 0, 0, fill)) if fill else table
+
+
+def attend_to_blocks(
+    content: Tensor, by_position: Tensor, by_channel: Tensor | None, blocks: KeyBlocks, stored: Tensor, group: HeadGroup
+) -> Tensor:
     """(rows, heads of the group, head width)"""
-    heads, (count, places) = group.stop - group.first, blocks.keys.shape
-    fill = len(blocks.place) - blocks.rows
-    content, position = (
-        functional.pad(query[rows].transpose(0, 1), (0, 0, 0, fill))
-        for query in (projected.content, projected.position)
+    heads, (count, places) = len(content), blocks.keys.shape
+    key, value = by_head(stored, blocks, group)  # each (heads x blocks, keys, head width)
+    scores = by_position.gather(-1, blocks.position.expand(heads, -1, -1))  # (heads, rows, keys)
+    if blocks.channel is not None and by_channel is not None:
+        scores = scores + by_channel.gather(-1, blocks.channel.expand(heads, -1, -1))
+    scores = torch.baddbmm(
+        scores.view(heads * count, BLOCK_ROWS, places),
+        content.reshape(heads * count, BLOCK_ROWS, -1),
+        key.transpose(1, 2),
     )
-    key, value = by_head(stored, blocks.keys, group)  # each (heads x blocks, keys, head width)
-    by_content = content.reshape(heads * count, BLOCK_ROWS, -1) @ key.transpose(1, 2)
-    by_content = by_content.view(heads, -1, places)  # (heads, rows, keys)
-    by_position = functional.pad(position @ projected.encoded, (0, 1), value=-torch.inf)  # (heads, rows, positions)
-    place, at = (which.expand(heads, -1, -1) for which in (blocks.place, blocks.position))
-    scores = by_content.gather(-1, place) + by_position.gather(-1, at)
-    if blocks.channel is not None and projected.channel is not None:
-        scores = scores + (position @ projected.channel).gather(-1, blocks.channel.expand(heads, -1, -1))
-    weights = torch.zeros_like(by_content).scatter_(-1, place, scores.softmax(-1))
-    mixed: Tensor = weights.view(heads * count, BLOCK_ROWS, places) @ value
-    return mixed.view(heads, len(blocks.place), -1)[:, : blocks.rows].transpose(0, 1)
+    mixed: Tensor = scores.softmax(-1) @ value
+    return mixed.view(heads, count * BLOCK_ROWS, -1)[:, : blocks.rows].transpose(0, 1)
 
 
-def by_head(stored: Tensor, keys: Tensor, group: HeadGroup) -> Tensor:
+def by_head(stored: Tensor, blocks: KeyBlocks, group: HeadGroup) -> Tensor:
     """(2, heads x blocks, keys, head width) keys and values of a group, from the table of cached rows, which is read once."""
     heads, head_width = stored.shape[2:]
-    parts = torch.arange(2 * heads, device=keys.device).view(2, heads, 1, 1)[:, group.first : group.stop]
-    found = stored.flatten(0, 2).index_select(0, (keys * (2 * heads) + parts).flatten())
-    return found.view(2, parts.shape[1] * len(keys), keys.shape[1], head_width)
+    if group not in blocks.places:  # the same in every layer
+        parts = torch.arange(2 * heads, device=stored.device).view(2, heads, 1, 1)[:, group.first : group.stop]
+        blocks.places[group] = (blocks.keys * (2 * heads) + parts).flatten()
+    found = stored.flatten(0, 2).index_select(0, blocks.places[group])
+    return found.view(2, (group.stop - group.first) * len(blocks.keys), blocks.keys.shape[1], head_width)

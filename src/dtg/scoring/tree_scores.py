@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from dtg.errors import InputError, NotFiniteError
+from dtg.families import PackedView
 from dtg.families.trie import Trie, in_order, pack_trie
 from dtg.model.cached_keys import CachedKeys, VisibleRows
 from dtg.model.model import DecoderModel
@@ -89,20 +90,48 @@ def score_derivations(model: DecoderModel, batch: SentenceBatch, constrained: bo
 def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained: bool) -> Tensor:
     """(fresh actions,) the log-probability of each."""
     packed = trie.packed
-    views = [VisibleRows(view.attends, view.relative, view.keys, view.channel) for view in packed.views]
-    keys = CachedKeys.of(views, model.groups, lambda layer, keys_values: keys_values)
-    hidden = model.decoder(*model.symbols.read_rows(packed), keys)
+    order, needed = needed_last(model, trie)
+    place = torch.empty_like(order).index_copy_(0, order, torch.arange(len(order), device=order.device))
+    keys = CachedKeys.of(
+        [in_another_order(view, order, place) for view in packed.views],
+        model.groups,
+        lambda layer, keys_values: keys_values.contiguous(),  # from which many blocks pick theirs
+        skip=len(order) - needed,
+    )
+    operation, piece = model.symbols.read_rows(packed)
+    hidden = model.decoder(operation.index_select(0, order), piece.index_select(0, order), keys)
+    row = place - (len(order) - needed)  # where each row's output is, if it has one
     attaches = actions.id[trie.action] >= model.symbols.choices
     scores = torch.zeros(len(attaches), dtype=finest(hidden.device), device=hidden.device)
     for some in (~attaches).nonzero()[:, 0].split(PREDICTIONS_AT_ONCE):
         rows = trie.row[some]
-        found = model.predict(hidden[rows], packed.features[rows], actions, trie.action[some], constrained)
+        found = model.predict(hidden[row[rows]], packed.features[rows], actions, trie.action[some], constrained)
         scores[some] = found.to(scores.dtype)
     for some in attaches.nonzero()[:, 0].split(PREDICTIONS_AT_ONCE):
-        if len(some):
+        if len(some):  # then all rows are needed, and stand in the order of the pack
             found = model.predict_attachments(hidden, packed, trie.row[some], actions, trie.action[some], constrained)
             scores[some] = found.to(scores.dtype)
     return scores
+
+
+def needed_last(model: DecoderModel, trie: Trie) -> tuple[Tensor, int]:
+    """An order of the rows in which those whose output somebody needs come last, and how many they are."""
+    rows = len(trie.packed)
+    if model.attachment is not None:  # tokens are attached to any row
+        return torch.arange(rows, device=trie.row.device), rows
+    is_needed = torch.zeros(rows, dtype=torch.bool, device=trie.row.device).index_fill_(0, trie.row, True)
+    return torch.argsort(is_needed.long(), stable=True), int(is_needed.sum())
+
+
+def in_another_order(view: PackedView, order: Tensor, place: Tensor) -> VisibleRows:
+    """What rows see, the rows being in this order; `place` is where each of them is."""
+    attends = view.attends.index_select(0, order).long()
+    return VisibleRows(
+        attends=torch.where(attends < 0, attends, place[attends.clamp(min=0)]),
+        relative=view.relative.index_select(0, order),
+        keys=view.keys.index_select(0, order),
+        channel=None if view.channel is None else view.channel.index_select(0, order),
+    )
 
 
 def chunks(lengths: Sequence[int], order: Sequence[int], shared: Sequence[int], at_once: int) -> Iterator[list[int]]:

@@ -12,8 +12,8 @@ from dtg.families.family import Family
 from dtg.families.lanes import Lanes
 from dtg.families.rows import LaneRows
 from dtg.model.attachment import Tape
-from dtg.model.attention import Keys
 from dtg.model.cached_keys import CachedKeys, VisibleRows
+from dtg.model.frozen import FrozenDecoder, FrozenKeys
 from dtg.model.heads import Allowed, FactoredHead, SplitVocabulary
 from dtg.model.model import DecoderModel, make_family
 from dtg.model.precision import finest
@@ -24,7 +24,7 @@ from dtg.transitions.lanes import FeatureTable, LaneActions, legal, pad_columns
 from dtg.transitions.shift_attach import AttachLanes
 from dtg.transitions.table import GENERATE
 
-Watch = Callable[[CachedKeys, Sequence[VisibleRows]], Keys]
+Watch = Callable[[CachedKeys, Sequence[VisibleRows]], FrozenKeys]
 PREDICTIONS_AT_ONCE = 256  # rows whose whole vocabulary is looked at together
 
 
@@ -49,6 +49,7 @@ class Evaluator:
         if isinstance(model.head, FactoredHead) and self.constrained:
             with torch.inference_mode():
                 self.vocabulary = model.head.split_vocabulary(model.decoder.embedding.weight, model.starts_word)
+        self.decoder = FrozenDecoder(model.decoder)
         self.watch: Watch | None = None  # sees what the rows that are computed attend to
 
     def begin(self) -> tuple[Lanes, KVCache, Tensor]:
@@ -186,13 +187,9 @@ class Evaluator:
         count = len(views[0].keys)
         self.rows_evaluated += count
         first = cache.reserve(count)
-        keys = CachedKeys.of(
-            views,
-            self.model.groups,
-            lambda layer, keys_values: cache.put(layer, first, keys_values),
-            skip=composed,
-        )
-        hidden: Tensor = self.model.decoder(operation, piece, keys if self.watch is None else self.watch(keys, views))
+        keys = CachedKeys.of(views, self.model.groups, skip=composed)
+        seen = keys if self.watch is None else self.watch(keys, views)
+        hidden = self.decoder(operation, piece, seen, lambda layer: cache.room(layer, first))
         if self.model.attachment is not None and cache.attachment is not None:
             cache.attachment[first : first + count] = self.model.attachment.keys(hidden)
         return hidden

@@ -42,11 +42,10 @@ class KVCache:
                 self.attachment = kept
         return first
 
-    def put(self, layer: int, first: int, keys_values: Tensor) -> Tensor:
-        """Fill rows of a layer, and give all of that layer's rows."""
+    def room(self, layer: int, first: int) -> tuple[Tensor, Tensor]:
+        """Where the rows of a layer from `first` on go, and all of that layer's rows."""
         rows = self.table[layer, : self.used]
-        rows[first : first + len(keys_values)] = keys_values
-        return rows
+        return rows[first:], rows
 
     def compact(self, rows: Tensor, room: int) -> KVCache:
         """A new cache in which these rows come first, in this order, with room for more."""

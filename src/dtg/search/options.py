@@ -15,6 +15,9 @@ Boundary = Literal["next", "own"]  # which word the probability that a word is o
 BOUNDARIES: tuple[Boundary, ...] = ("next", "own")
 SENTENCES_TOGETHER = (32, 256)
 HYPOTHESES_TOGETHER = 2_560
+SENTENCES_IF_ADAPTIVE = (
+    128  # twice as many as are searched at once: as short ones end, others begin, and passes stay large
+)
 Accuracy = Literal["fast", "default", "high"]
 DEFAULT: Accuracy = "default"
 # What each means; docs/search.md has what it costs and how far surprisals are from those of a beam of 1,000.
@@ -24,7 +27,7 @@ ACCURACIES: Mapping[Accuracy, Mapping[str, float | int]] = {
     "high": {"beam": 2_000, "word_beam": 2_000, "smallest_share": 3e-5},
 }
 FIXED_BEAM = 300  # as in the paper, where a fixed beam is asked for by its other limits
-TYPICAL_BEAM = 100  # of a beam that adapts
+TYPICAL_BEAM = 40  # of a beam that adapts
 MOST = 10**9  # nobody means more
 
 
@@ -122,6 +125,8 @@ class BeamOptions:
     def sentences_together(self) -> int:
         """How many sentences to hand to a search at a time; the narrower the beam, the more."""
         least, most = SENTENCES_TOGETHER
+        if self.is_adaptive:
+            return SENTENCES_IF_ADAPTIVE
         return min(most, max(least, HYPOTHESES_TOGETHER // self.typical_beam))
 
     def settings(self) -> dict[str, Any]:

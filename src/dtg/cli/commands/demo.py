@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from dtg.scoring.surprisal import SentenceSurprisal
     from dtg.trees.kinds import Tree
 
-BEAM = 100
 COLUMNS = (
     Column("example", int, "the number of the pair, from 1"),
     Column("subject", str, "the subject of the sentence"),
@@ -113,7 +112,7 @@ def demo(
     models = {name: dtg.load(name) for name in (pretrained.MODEL, pretrained.WORDS_MODEL)}
     rows: list[Row] = []
     for number, example in enumerate(EXAMPLES, start=1):
-        found = {name: model.surprisal(example.sentences(), beam=BEAM) for name, model in models.items()}
+        found = {name: model.surprisal(example.sentences()) for name, model in models.items()}
         console.print(Text(f"\n{number}. {example.about}", style="bold"))
         console.print(words_of(example, found), "")
         console.print(verbs_of(example, found))
@@ -178,7 +177,7 @@ def bits(found: SentenceSurprisal) -> list[float]:
 
 def show_tree(console: Console, model: LanguageModel, example: Example) -> Tree:
     """Print the best tree of the grammatical sentence."""
-    parsed = model.parse(example.sentences()[0], beam=BEAM)
+    parsed = model.parse(example.sentences()[0])
     console.print(
         f"\nThe best tree that {pretrained.MODEL} finds (ln p of words and tree: {parsed.log_probability:.1f}):\n"
     )

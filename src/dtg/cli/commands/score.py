@@ -33,7 +33,7 @@ from dtg.cli.options import (
     WordBeamOption,
 )
 from dtg.cli.reading import ReadingOptions
-from dtg.cli.tables import Content, Destination, Result, Search, Work, write_table
+from dtg.cli.tables import Content, Destination, Result, Search, Work, warn_of_kept, write_table
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
 from dtg.tables.columns import UNITS, Base
@@ -127,7 +127,7 @@ def score(
         lines, search = lines_of(text), Search(beam, word_beam, tokenized, accuracy=accuracy)
         scores = Scores(load_models(names, device)[0], base, limit)
         scores.write(scores.of_sentences(lines, search), to, "score --text", search.settings, lines.name)
-        search.kept.end(to)
+        warn_of_kept(search.kept, to)
         tell_empty(lines)
 
 

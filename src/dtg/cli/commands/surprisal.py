@@ -27,7 +27,7 @@ from dtg.cli.options import (
     WordBeamOption,
     note_renamed,
 )
-from dtg.cli.tables import Destination, Search, write_table
+from dtg.cli.tables import Destination, Search, warn_of_kept, write_table
 
 Per = Literal["word", "whitespace"]
 ADVICE = "If it is running text, pass --paragraphs; searching sentences this long is slow."
@@ -116,7 +116,7 @@ def surprisal(
     else:
         write_table(table.work(), to, lambda: table.sidecar(to))
     table.length_warning.end()
-    search.kept.end(to)
+    warn_of_kept(search.kept, to)
     tell_empty(sentences)
 
 

@@ -208,6 +208,9 @@ class Perplexity(Task):
             )
         return told + (self.how.proposal.changes() if self.how.proposal else [])
 
+    def search_remarks(self) -> list[str]:
+        return self.how.kept.remarks()
+
     def measure(self, model: LanguageModel, items: Sequence[MeasuredSentence]) -> list[Row]:
         return measure(model, items, self.how)
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from dtg.model.attention import HeadGroup, Projected
 from dtg.model.cached_keys import CachedKeys, LayerCachedKeys, VisibleRows, cut
 from dtg.search.evaluator import Evaluator
 
@@ -50,8 +49,8 @@ class WatchedKeys:
     found: dict[int, Tensor]
 
     @property
-    def positions(self) -> Tensor:
-        return self.keys.positions
+    def span(self) -> tuple[int, int]:
+        return self.keys.span
 
     def of_layer(self, layer: int, last: bool) -> LayerCachedKeys | WatchedLayer:
         of_layer = self.keys.of_layer(layer, last)
@@ -74,35 +73,49 @@ class WatchedLayer:
         """See `LayerKeys`."""
         return self.layer.queries(rows)
 
-    def attend(self, projected: Projected) -> Tensor:
-        """See `LayerKeys`."""
-        mixed = self.layer.attend(projected)
+    def attend_to(self, stored: Tensor, content: Tensor, by_position: Tensor, by_channel: Tensor | None) -> Tensor:
+        """See `LayerCachedKeys`."""
         keys = self.layer.keys
-        stored = keys.store(self.layer.layer, projected.keys_values)  # the same once more: the table with the new rows
-        lowest = int(keys.positions[0])
+        lowest = keys.span[0]
         for group in keys.groups[self.layer.layer]:
-            view = self.views[group.view]
-            some = projected.of_heads(group)
-            parts = torch.arange(len(mixed), device=mixed.device).split(ROWS_AT_ONCE)
-            found = [entropies(some, view, part, self.skip, stored, group, lowest) for part in parts]
+            heads = slice(group.first, group.stop)
+            parts = torch.arange(len(content), device=content.device).split(ROWS_AT_ONCE)
+            found = [
+                entropies(
+                    self.views[group.view],
+                    part + self.skip,
+                    stored[:, 0, heads],
+                    content[part, heads],
+                    by_position[heads, part].transpose(0, 1),
+                    None if by_channel is None else by_channel[heads, part].transpose(0, 1),
+                    lowest,
+                )
+                for part in parts
+            ]
             self.found[group.view] = torch.cat(found)
-        return mixed
+        return self.layer.attend_to(stored, content, by_position, by_channel)
 
 
 def entropies(
-    projected: Projected, view: VisibleRows, rows: Tensor, skip: int, stored: Tensor, group: HeadGroup, lowest: int
+    view: VisibleRows,
+    rows: Tensor,
+    keys: Tensor,
+    content: Tensor,
+    by_position: Tensor,
+    by_channel: Tensor | None,
+    lowest: int,
 ) -> Tensor:
-    """(rows,) the normalised entropy of the attention of some rows, the mean over a group of heads."""
-    seen = rows + skip
-    count = view.keys[seen]
-    key = stored[view.attends[seen].clamp(min=0), 0, group.first : group.stop]  # (rows, width, heads, head width)
-    content, position = projected.content[rows], projected.position[rows]  # (rows, heads, head width)
-    by_position = torch.einsum("rhd,hdp->rhp", position, projected.encoded)
-    at = (view.relative[seen] - lowest)[:, None, :].expand(-1, content.shape[1], -1)
+    """(rows,) the normalised entropy of the attention of some rows, the mean over the heads of a group.
+
+    `keys` are (cached rows, heads, head width), `content` (rows, heads, head width), and scores by position and channel (rows,
+    heads, values), those of positions from `lowest` on.
+    """
+    count = view.keys[rows]
+    key = keys[view.attends[rows].clamp(min=0)]  # (rows, width, heads, head width)
+    at = (view.relative[rows] - lowest)[:, None, :].expand(-1, content.shape[1], -1)
     scores = torch.einsum("rhd,rwhd->rhw", content, key) + by_position.gather(-1, at)
-    if view.channel is not None and projected.channel is not None:
-        values = view.channel[seen][:, None, :].expand(-1, content.shape[1], -1)
-        scores = scores + (position @ projected.channel).gather(-1, values)
+    if view.channel is not None and by_channel is not None:
+        scores = scores + by_channel.gather(-1, view.channel[rows][:, None, :].expand(-1, content.shape[1], -1))
     unused = torch.arange(scores.shape[2], device=scores.device) >= count[:, None]
     log_weights = scores.double().masked_fill(unused[:, None], -torch.inf).log_softmax(-1)
     entropy = -(log_weights.exp() * log_weights.masked_fill(unused[:, None], 0.0)).sum(-1).mean(1)

@@ -9,7 +9,7 @@ import typer
 
 from dtg.cli.commands.evaluation.options import ResultsGroup, check_surprisals, names_in
 from dtg.cli.groups import takes_groups
-from dtg.cli.options import BeamOption, BoundaryOption, ModelOption, WordBeamOption
+from dtg.cli.options import AccuracyOption, BeamOption, BoundaryOption, ModelOption, WordBeamOption
 from dtg.errors import InputError
 from dtg.tables.columns import Base
 
@@ -28,6 +28,7 @@ def evaluate_garden_paths(
     base: Annotated[
         Base | None, typer.Option(help="Logarithms of --surprisals, where the table does not say: 2 or e.")
     ] = None,
+    accuracy: AccuracyOption = None,
     beam: BeamOption = None,
     beams: Annotated[
         str | None,
@@ -63,7 +64,7 @@ def evaluate_garden_paths(
         )
     from dtg.evaluation.tasks.garden_paths.task import GardenPaths
 
-    options: dict[str, Any] = {"beam": beam, "word_beam": word_beam, "boundary": boundary}
+    options: dict[str, Any] = {"accuracy": accuracy, "beam": beam, "word_beam": word_beam, "boundary": boundary}
     options |= {"beams": None if widths is None else list(map(int, widths)), "conversion": conversion}
     task = GardenPaths.of(source, surprisals=surprisals, base=base, **options)
     results.run(task, None if surprisals is not None else results.load(model))

@@ -37,7 +37,6 @@ from dtg.tables.columns import Base, Column, Value
 from dtg.text.sentence import Sentence
 
 PAIRS_TOGETHER = 8
-BEAM = 100  # where none is named
 PLACES = tuple(range(-2, AFTER + 1))  # around the critical word; those before it only for what spills over
 SURPRISAL = [column.name for column in SURPRISAL_COLUMNS].index("surprisal")
 
@@ -95,14 +94,16 @@ class GardenPaths(Task):
             conversion: ms for a bit, or the folder of the same model's results on reading times.
             surprisals: a table of another tool, in place of a model.
             base: of the logarithms in that table, where it does not say so.
-            **how: `beam`, `word_beam`, `boundary` (see `Probability.of`).
+            **how: `accuracy`, `beam`, `word_beam`, `boundary` (see `Probability.of`).
         """
         pairs = read_garden_paths(Path(source))
         if beams is not None and (not beams or any(type(beam) is not int or beam < 1 for beam in beams)):
             raise InputError(f"beams are whole numbers of at least 1; {list(beams)} were given.")
-        wide = max(beams) if beams else how.get("beam") or BEAM  # effects are by width: beams that adapt have none
-        probability = Probability.of(**{**how, "beam": wide})
-        widths = tuple(sorted(set(beams or [probability.beam.beam])))
+        if beams:
+            how["beam"] = max(beams)
+        probability = Probability.of(**how)
+        is_fixed = not probability.beam.is_adaptive  # effects are by width; a beam that adapts has none
+        widths = tuple(sorted(set(beams or [probability.beam.beam]))) if is_fixed else ()
         imported = None if surprisals is None else import_sentences(surprisals, sentences_of(pairs), base)
         found = None if conversion is None else Conversion.of(conversion)
         return cls(Path(source), pairs, probability, () if imported else widths, found, imported)
@@ -146,6 +147,9 @@ class GardenPaths(Task):
 
     def conversion_settings(self) -> dict[str, Any]:
         return {} if self.conversion is None else {"ms_per_bit": list(self.conversion.by_lag)}
+
+    def search_remarks(self) -> list[str]:
+        return self.how.kept.remarks()
 
     def measure(self, model: LanguageModel, items: Sequence[tuple[int | None, GardenPath]]) -> list[Row]:
         beam = items[0][0]

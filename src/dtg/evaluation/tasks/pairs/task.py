@@ -166,6 +166,9 @@ class MinimalPairs(AccuracyTask):
     def given(self) -> dict[str, Any]:
         return {} if self.how.proposal is None or self.name == "blimp" else {"proposal": self.how.proposal.name}
 
+    def search_remarks(self) -> list[str]:
+        return self.how.kept.remarks()
+
     def measure(self, model: LanguageModel, items: Sequence[Any]) -> list[Row]:
         sentences = [Sentence.of_text(text, model.language) for pair in items for text in (pair.good, pair.bad)]
         if self.conventions[0] == "region":

@@ -216,6 +216,9 @@ class ReadingTask(Task):
     def remarks(self) -> list[str]:
         return [*self.times.notes, *(self.imported.notes if self.imported else ())]
 
+    def search_remarks(self) -> list[str]:
+        return self.how.kept.remarks()
+
     def measure(self, model: LanguageModel, items: Sequence[int]) -> list[Row]:
         texts = [" ".join(self.times.words[place].word for place in self.sentences[number]) for number in items]
         found = self.how.surprisals(model, [Sentence.of_text(text, model.language) for text in texts], ends=False)

@@ -154,6 +154,9 @@ class SyntaxGym(AccuracyTask):
     def settings(self) -> dict[str, Any]:
         return {**self.how.settings(), "items_together": self.how.together(ITEMS_TOGETHER, 4)}
 
+    def search_remarks(self) -> list[str]:
+        return self.how.kept.remarks()
+
     def measure(self, model: LanguageModel, items: Sequence[SuiteSentence]) -> list[Row]:
         found = self.how.surprisals(model, [sentence.split(self.language).words for sentence in items], ends=False)
         return [
