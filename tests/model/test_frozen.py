@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from dtg.model import DecoderModel
-from dtg.model.cached_keys import CachedKeys
-from dtg.model.frozen import Room
+from dtg.model.cached.cached_keys import CachedKeys
+from dtg.model.cached.frozen import Room
 from dtg.search.beam_search import BeamSearch
 from dtg.search.beams import Beams
 from dtg.search.options import BeamOptions

@@ -1,7 +1,7 @@
 """Attention with relative positions (Transformer-XL; paper, section 3.2), in groups of heads that see through different views.
 
 The score of a key is how well its content fits (with bias u) plus how well its position fits (with bias v). There are two
-ways to find keys: among the rows of the same batch (`packed_keys.py`), and in a KV cache by row number (`cached_keys.py`).
+ways to find keys: among the rows of the same batch (`packed_keys.py`), and in a KV cache by row number (`cached/`).
 """
 
 from __future__ import annotations

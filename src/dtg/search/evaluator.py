@@ -12,8 +12,8 @@ from dtg.families.family import Family
 from dtg.families.lanes import Lanes
 from dtg.families.rows import LaneRows
 from dtg.model.attachment import Tape
-from dtg.model.cached_keys import CachedKeys, VisibleRows
-from dtg.model.frozen import FrozenDecoder, FrozenKeys
+from dtg.model.cached.cached_keys import CachedKeys, VisibleRows
+from dtg.model.cached.frozen import FrozenDecoder, FrozenKeys
 from dtg.model.heads import Allowed, FactoredHead, SplitVocabulary
 from dtg.model.model import DecoderModel, make_family
 from dtg.model.precision import finest

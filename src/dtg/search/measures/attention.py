@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from dtg.model.cached_keys import CachedKeys, LayerCachedKeys, VisibleRows, cut
+from dtg.model.cached.cached_keys import CachedKeys, LayerCachedKeys, VisibleRows, cut
 from dtg.search.evaluator import Evaluator
 
 ROWS_AT_ONCE = 512

@@ -1,0 +1,1 @@
+"""Attention to rows in a KV cache, and the decoder as a search runs it."""
