@@ -15,6 +15,7 @@
     ├── TrainingError            a training run that cannot continue
     ├── UnknownNameError         a name that no registry knows; lists the known ones
     ├── NotFiniteError           a NaN or an infinity among weights or scores
+    ├── PeerError                another of the processes that share the work has failed
     ├── InputError               an option or argument that does not fit, alone or with the others
     │   ├── FileError            a file that is missing, or cannot be read or written
     │   │   ├── DamagedFileError a file whose content is cut short, was altered or is not in its format
@@ -100,6 +101,10 @@ class NotFiniteError(DtgError):
 
     def __init__(self, what: str, found: str = "NaN") -> None:
         super().__init__(f"{what} is {found}: check the model's weights for NaN or infinity.")
+
+
+class PeerError(DtgError):
+    """Another of the processes that share the work has failed, or cannot be reached."""
 
 
 class InputError(DtgError):

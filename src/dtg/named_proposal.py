@@ -17,6 +17,7 @@ from dtg.parser.saving import parser_hash
 from dtg.proposals.from_file import FileProposal
 from dtg.proposals.from_spacy import SpacyParser
 from dtg.proposals.projected import ProjectedProposal
+from dtg.proposals.repair import RepairCounts
 from dtg.scoring.proposal import Proposal
 from dtg.trees.phrases.projection import PhraseLabels
 from dtg.trees.reading import is_bracket_file, is_conllu_file
@@ -78,7 +79,9 @@ class NamedProposal:
 
     def changes(self) -> list[str]:
         """Which of the proposed trees had to be changed; a parser of dtg's own needs no changes."""
+        return [f"{line}." for repairs in self.tallies() for line in repairs.lines()]
+
+    def tallies(self) -> list[RepairCounts]:
+        """What counts these changes."""
         proposal = self.proposal.proposal if isinstance(self.proposal, ProjectedProposal) else self.proposal
-        if not isinstance(proposal, FileProposal | SpacyParser):
-            return []
-        return [f"{line}." for line in proposal.repairs.lines()]
+        return [proposal.repairs] if isinstance(proposal, FileProposal | SpacyParser) else []

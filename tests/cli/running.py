@@ -9,13 +9,18 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 import traceback
 import warnings
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 from dtg.cli import main
 
@@ -42,8 +47,8 @@ def started(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT)
 
 
-def forked(arguments: list[str]) -> subprocess.CompletedProcess[str]:
-    """In a copy of this process."""
+def forked(arguments: list[str], before: Callable[[], None] | None = None) -> subprocess.CompletedProcess[str]:
+    """In a copy of this process; `before` is called in it before the command."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in MODULES:
@@ -51,12 +56,45 @@ def forked(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         process = os.fork()
         if process == 0:
-            run_and_exit(arguments, out.fileno(), errors.fileno())
+            run_and_exit(arguments, out.fileno(), errors.fileno(), before)
         status = wait(process)
         out.seek(0)
         errors.seek(0)
         printed = out.read().decode(), errors.read().decode()
         return subprocess.CompletedProcess(arguments, os.waitstatus_to_exitcode(status), *printed)
+
+
+def together(
+    *arguments: str | Path, count: int = 2, before: Callable[[int], None] | None = None
+) -> list[subprocess.CompletedProcess[str]]:
+    """Run `dtg` in several copies of this process that share the work, as torchrun would start them; what each printed.
+
+    Args:
+        *arguments: of the command.
+        count: how many processes.
+        before: is called in each, with its number, before the command.
+    """
+    words = [str(argument) for argument in arguments]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with ExitStack() as opened:
+        files = [(opened.enter_context(temporary()), opened.enter_context(temporary())) for _ in range(count)]
+        processes = []
+        for rank, (out, errors) in enumerate(files):
+            process = os.fork()
+            if process == 0:
+                address = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+                os.environ.update({"RANK": str(rank), "WORLD_SIZE": str(count), "LOCAL_RANK": str(rank), **address})
+                run_and_exit(words, out.fileno(), errors.fileno(), None if before is None else partial(before, rank))
+            processes.append(process)
+        codes = [os.waitstatus_to_exitcode(wait(process)) for process in processes]
+        printed = [[(file.seek(0) and "") or file.read().decode() for file in some] for some in files]
+    return [subprocess.CompletedProcess(words, code, *texts) for code, texts in zip(codes, printed, strict=True)]
+
+
+def temporary() -> IO[bytes]:
+    return tempfile.TemporaryFile()
 
 
 def wait(process: int) -> int:
@@ -71,7 +109,7 @@ def wait(process: int) -> int:
     return os.waitpid(process, 0)[1]
 
 
-def run_and_exit(arguments: list[str], out: int, errors: int) -> None:
+def run_and_exit(arguments: list[str], out: int, errors: int, before: Callable[[], None] | None = None) -> None:
     """What the copy does; pytest's own handling of output and warnings is undone in it."""
     code = 1
     try:
@@ -86,6 +124,8 @@ def run_and_exit(arguments: list[str], out: int, errors: int) -> None:
         warnings.showwarning = show_warning
         sys.argv = ["dtg", *arguments]
         forget_runs()
+        if before is not None:
+            before()
         main()
         code = 0
     except SystemExit as end:

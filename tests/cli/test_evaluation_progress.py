@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dtg.cli.commands.evaluation.progress import EvaluationProgress
-from dtg.evaluation.storage import Processes
+from dtg.io.processes import Processes
 
 
 @pytest.fixture

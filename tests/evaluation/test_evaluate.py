@@ -11,8 +11,9 @@ import pytest
 
 from dtg.errors import InputError, UnknownNameError
 from dtg.evaluation import Interval, Metric, Results, Task, evaluate
-from dtg.evaluation.rendering import Block, Lines
-from dtg.evaluation.storage import Processes, Progress
+from dtg.evaluation.rendering import Block, TextBlock
+from dtg.evaluation.storage import Progress
+from dtg.io.processes import Processes
 from dtg.language_model import LanguageModel, name_of
 from dtg.tables.columns import Column
 from tests.cli.test_evaluate_parser import GOLD
@@ -139,7 +140,7 @@ class Lengths(Task):
 
     @classmethod
     def summary(cls, name: str, content: dict[str, Any]) -> list[Block]:
-        return [Lines([f"{name}: {content['mean']:.1f} subwords a word"])]
+        return [TextBlock([f"{name}: {content['mean']:.1f} subwords a word"])]
 
     @classmethod
     def compared(cls, content: Any, ours: Any, theirs: Any, names: tuple[str, str]) -> dict[str, Any]:

@@ -14,8 +14,10 @@ import pytest
 
 from dtg.errors import InputError
 from dtg.evaluation.run import results_folder
-from dtg.evaluation.storage import Processes, Progress, Store, compute_stored, joined
+from dtg.evaluation.storage import Progress, Store, compute_stored
 from dtg.io.locks import Lock
+from dtg.io.processes import Processes
+from dtg.io.rendezvous import joined
 
 GROUPS = [list(range(first, first + 3)) for first in range(0, 30, 3)]
 SETTINGS = {"model": "abc", "beam": 7, "sets": (1, 2)}

@@ -54,7 +54,7 @@ def with_all_rows(model: DecoderModel, batch: SentenceBatch) -> Tensor:
     assert len(hidden) == len(packed)
     rows = (packed.target >= 0).nonzero()[:, 0]
     places = packed.target[rows]
-    total = model.predict(hidden[rows], packed.features[rows], actions, places, True).sum()
+    total = model.predict(hidden[rows], model.aims(packed.features[rows], actions, places, True)).sum()
     if model.attachment is not None:
         generates = actions.id[places] == GENERATE
         rows, places = rows[generates], places[generates] + 1

@@ -16,8 +16,7 @@ from dtg.language_model import LanguageModel
 from dtg.scorer import Scorer
 from tests.scoring.test_marginal import SENTENCE, tiny
 
-DEFAULTS: dict[str, Any] = {"beam": None, "word_beam": None, "accuracy": None, "fast_track": 0, "max_actions": None}
-DEFAULTS |= {"constrained": None, "boundary": "next"}
+DEFAULTS: dict[str, Any] = {"beam": None}  # what is not given is left to the model
 
 
 class Known:

@@ -245,7 +245,7 @@ def action_log_probabilities(
     rows = (packed.target >= 0).nonzero()[:, 0]
     places = packed.target[rows]
     found = torch.zeros(len(actions.id), dtype=output.dtype, device=output.device)
-    found[places] = model.predict(output[rows], packed.features[rows], actions, places, constrained)
+    found[places] = model.predict(output[rows], model.aims(packed.features[rows], actions, places, constrained))
     if model.attachment is not None:  # a row predicts a token, and then what the token is attached to
         attaches = actions.id[places.clamp(max=len(actions.id) - 2) + 1] >= model.symbols.choices
         rows, places = rows[attaches], places[attaches] + 1

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from dtg import __version__
-from dtg.cli.exits import prepare_streams, run
+from dtg.cli.exits import mute_helpers, prepare_streams, run
 from dtg.cli.lazy import LazyCommand, LazyGroup
 from dtg.environment import keep_freed_memory
 from dtg.io.messages import DtgWarning
@@ -102,6 +102,7 @@ def tell_warning(
 def main() -> None:
     """Run a command; a user's mistake is answered by one message, without a traceback."""
     prepare_streams()
+    mute_helpers()
     warnings.showwarning = tell_warning
     keep_freed_memory()
     atexit.register(gc.freeze)  # nothing is left to be collected at the end; looking for it would take half a second

@@ -8,6 +8,8 @@
 | 70 | a fault in dtg: a traceback is printed, which should be reported |
 | 130 | interrupted (Ctrl-C, SIGINT) |
 | 143 | terminated (SIGTERM) |
+
+Of several processes that share the work (torchrun), the first speaks; of an error, the one that meets it.
 """
 
 from __future__ import annotations
@@ -22,9 +24,11 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 
 from dtg.errors import DtgError
+from dtg.io.processes import launched
 
 DONE, FAILED, FAULT, INTERRUPTED, TERMINATED = 0, 1, 70, 130, 143
 # What to do about an error of the system.
@@ -106,6 +110,13 @@ def prepare_streams() -> None:
         )
 
 
+def mute_helpers() -> None:
+    """Let all processes but the first print nothing, until they fail."""
+    with suppress(DtgError):  # what is wrong with the environment is said later
+        if not launched().is_main:
+            sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+
+
 def look_alike(error: UnicodeError) -> tuple[str, int]:
     """What is printed for characters that an encoding lacks."""
     assert isinstance(error, UnicodeEncodeError)
@@ -122,19 +133,19 @@ def run(command: Callable[[], None]) -> int:
             sys.stdout.flush()
         return code
     except DtgError as error:
-        tell(str(error))
+        tell_failure(str(error))
     except KeyboardInterrupt as error:
         return interrupted(error)
     except OSError as error:
         silence_output()
         if error.errno == errno.EPIPE:  # the reader of our output has seen enough
             return DONE
-        tell(what_failed(error))
+        tell_failure(what_failed(error))
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and not OUT_OF_MEMORY.search(str(error)):
             return fault()
         reason = str(error).splitlines()[0] if str(error) else "the system gives no more"
-        tell(f"there is not enough memory: {reason}\nSmaller batches, beams, models or sentences need less.")
+        tell_failure(f"there is not enough memory: {reason}\nSmaller batches, beams, models or sentences need less.")
     except Exception:
         return fault()
     return FAILED
@@ -158,24 +169,41 @@ def code_of(command: Callable[[], None]) -> int:
 def interrupted(error: KeyboardInterrupt) -> int:
     """Say so, and return the code."""
     is_terminated = isinstance(error, Terminated)
-    tell("terminated." if is_terminated else "interrupted.")
+    tell_failure("terminated." if is_terminated else "interrupted.")
     return TERMINATED if is_terminated else INTERRUPTED
 
 
 def fault() -> int:
     """Print the traceback of what should not have happened, and return the code."""
-    with suppress(OSError, ValueError):
-        traceback.print_exc()
-    tell("this is a fault in dtg. Please report it, with the lines above and the command.")
+    shown = traceback.format_exc()
+    tell_failure("this is a fault in dtg. Please report it, with the lines above and the command.", shown)
     return FAULT
 
 
-def tell(message: str) -> None:
+def tell_failure(message: str, before: str = "") -> None:
+    """Say why the command ends; of several processes that share its work, the first that fails does. `before` comes first."""
+    try:
+        together = launched().count > 1
+    except DtgError:  # this is what is told
+        together = False
+    if not together:
+        tell(message, before)
+        return
+    from dtg.io.rendezvous import failing
+
+    with failing() as is_first:
+        if is_first:
+            sys.stderr = sys.__stderr__
+            tell(message, before)
+
+
+def tell(message: str, before: str = "") -> None:
     """Print a message of one or more lines on the error stream."""
     first, *rest = message.splitlines() or [""]
     if sys.stderr is not None:
         with suppress(OSError, ValueError):
-            print("\n".join([f"dtg: {first}", *(f"     {line}" for line in rest)]), file=sys.stderr, flush=True)  # noqa: T201
+            shown = before + "\n".join([f"dtg: {first}", *(f"     {line}" for line in rest)])
+            print(shown, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def what_failed(error: OSError) -> str:

@@ -21,14 +21,11 @@ from dtg.cli.options import (
 )
 
 
-@dataclass(frozen=True)
 class Without:
     """Names fields of a group that a command does not have, as in Annotated[Group, Without("field")]."""
 
-    names: tuple[str, ...]
-
     def __init__(self, *names: str) -> None:
-        object.__setattr__(self, "names", names)
+        self.names = names
 
 
 def takes_groups(command: Callable[..., None]) -> Callable[..., None]:

@@ -19,7 +19,7 @@ from dtg.trees.reading import TreeFormat
 from dtg.trees.treebank import NonProjective
 
 Boundary = Literal["next", "own"]  # as in dtg.search.options, which takes long to import
-Precision = Literal["no", "bf16", "fp16"]
+Precision = Literal["auto", "no", "bf16", "fp16"]
 TrainingDevice = Literal["auto", "cpu", "cuda", "mps"]
 
 # Which model, which parser, where to compute.
@@ -186,7 +186,10 @@ ResumeRunOption = Annotated[bool, typer.Option("--resume", help="Resume the run 
 MaxMinutesOption = Annotated[
     float | None, typer.Option(min=0, help="Suspend the run after this time, to be resumed; the schedule stays.")
 ]
-PrecisionOption = Annotated[Precision, typer.Option(help="Mixed precision.")]
+PrecisionOption = Annotated[
+    Precision,
+    typer.Option(help="Mixed precision. auto: bf16 where it is faster; a resumed run keeps what it was begun with."),
+]
 LogWithOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""Progress on the error stream, if that is a terminal: a bar that is gone when the work is done."""
+"""Progress on the error stream: on a terminal a bar that is gone when the work is done; for tables, elsewhere, lines."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from dtg.trees import SkippedSentence, TreebankReport
 
 AnyTree = TypeVar("AnyTree")
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
+SECONDS_BETWEEN_LINES = 120.0
 SHOWN = 20  # left-out sentences listed in the terminal
 
 
@@ -47,18 +48,25 @@ class TableProgress(ProgressBar, TableWatcher):
         super().__init__(size, shown=shown)
         self.size = size
         self.began, self.began_at, self.sentences = time.monotonic(), 0, 0
+        self.tells_lines, self.told = shown and not self.on_terminal, self.began
 
     def skipped(self, item: Item[object]) -> None:
         self.began, self.began_at = time.monotonic(), item.position
 
     def wrote(self, item: Item[object]) -> None:
-        self.sentences += 1
+        self.wrote_group(item, 1)
+
+    def wrote_group(self, last: Item[object], sentences: int) -> None:
+        self.sentences += sentences
         seconds = max(1e-9, time.monotonic() - self.began)
-        shown = f"sentence {item.sentence_id:,}  {self.sentences / seconds:.1f} sentences/s"
-        if self.size is not None and item.position > self.began_at:
-            left = seconds * (self.size - item.position) / (item.position - self.began_at)
+        shown = f"sentence {last.sentence_id:,}  {self.sentences / seconds:.1f} sentences/s"
+        if self.size is not None and last.position > self.began_at:
+            left = seconds * (self.size - last.position) / (last.position - self.began_at)
             shown += f"  {clock(left)} left"
-        self.bar.update(self.task, description=shown, completed=item.position)
+        self.bar.update(self.task, description=shown, completed=last.position)
+        if self.tells_lines and time.monotonic() - self.told >= SECONDS_BETWEEN_LINES:
+            typer.echo(f"dtg: {shown}", err=True)
+            self.told = time.monotonic()
 
 
 def with_progress(trees: Iterable[AnyTree], report: TreebankReport, what: str) -> Iterator[AnyTree]:

@@ -16,6 +16,7 @@ from dtg.cli.progress import list_skipped
 from dtg.cli.tables import exists
 from dtg.errors import FileError, InputError
 from dtg.io.messages import pluralize
+from dtg.io.processes import launched
 from dtg.io.text_files import check_is_file
 from dtg.tables.formats import FORMATS
 from dtg.tables.items import Content, Item, Lines, OneText, Sentences
@@ -153,6 +154,8 @@ def text_or_file(source: str, *, literal: bool = False, has_column_option: bool 
 def lines_of(source: str) -> Lines:
     """A file of sentences, or the standard input for -."""
     if source == "-":
+        if launched().count > 1:
+            raise InputError("several processes cannot read one standard input: name a file instead of -.")
         if sys.stdin is None:
             raise InputError("the standard input is closed; name a file instead of -.")
         return Lines(lambda: sys.stdin.buffer, "the standard input", typed=sys.stdin.isatty())
@@ -176,18 +179,31 @@ class LengthWarning:
 
     def __init__(self, unit: str, advice: str) -> None:
         self.unit, self.advice, self.count = unit, advice, 0
+        self.first: tuple[int, int] | None = None  # its number and its words
 
     def check(self, item: Item[object], words: int) -> None:
         """Look at one sentence."""
         if words <= MANY_WORDS:
             return
         self.count += 1
-        if self.count == 1:
+        self._tell(item.sentence_id, words)
+
+    def _tell(self, number: int, words: int) -> None:
+        if self.first is None:
+            self.first = number, words
             typer.echo(
-                f"dtg: warning: {self.unit} {item.sentence_id:,} has {words:,} words, and is taken for one sentence. "
-                f"{self.advice}",
+                f"dtg: warning: {self.unit} {number:,} has {words:,} words, and is taken for one sentence. {self.advice}",
                 err=True,
             )
+
+    def counts(self) -> list[Any]:
+        return [self.count, self.first]
+
+    def add_counts(self, counts: list[Any]) -> None:
+        count, first = counts
+        self.count += count
+        if first is not None:
+            self._tell(*first)
 
     def end(self) -> None:
         """Say how many there were."""

@@ -71,7 +71,8 @@ class SurprisalTable:
         for given, column in zip(self.sentences.columns, self.carried, strict=True):
             if given.name != column.name:
                 typer.echo(f"dtg: the input's column {given.name} is called {column.name} in the table.", err=True)
-        return Work(items, self.sentences.size, self.compute, self.rows, columns, group)
+        tallies = (self.length_warning, self.search.kept)
+        return Work(items, self.sentences.size, self.compute, self.rows, columns, group, tallies)
 
     def compute(self, items: Iterator[Item[str | Sentence]]) -> Iterator[list[SentenceSurprisal]]:
         """Every model's answer to each sentence."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Protocol, TypeVar
 
 import typer
 
 from dtg import pretrained
-from dtg.cli.exits import interruptible
-from dtg.errors import InputError
+from dtg.cli.exits import interruptible, tell
+from dtg.errors import InputError, PeerError
 from dtg.io.messages import pluralize
+from dtg.io.processes import ALONE, Processes, launched
 from dtg.scoring.kept import KeptTally
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from dtg.search.options import Accuracy, BeamOptions, Boundary
     from dtg.tables.columns import Column, Row
     from dtg.tables.files import Existing, StreamTable, TableFile
-    from dtg.tables.formats import Format
+    from dtg.tables.formats import Encoder, Format
     from dtg.tables.items import Item, Sentences
     from dtg.tables.sidecar import Sidecar
     from dtg.text.sentence import Sentence
@@ -43,6 +45,7 @@ class Destination:
     out: Path | None
     format: Format | None
     existing: Existing
+    processes: Processes = ALONE  # that write it together; they have not met yet
 
     @property
     def is_for_people(self) -> bool:
@@ -62,14 +65,15 @@ class Destination:
         from dtg.tables.files import check_can_write
         from dtg.tables.formats import format_of
 
-        existing = existing_policy(out, resume=resume, overwrite=overwrite)
+        existing, processes = existing_policy(out, resume=resume, overwrite=overwrite), shared(out)
         if out is None:
             if format == "parquet":
                 raise InputError("a Parquet table needs a file of its own: pass --out FILE.parquet.")
             return cls(None, format, existing)
         format = format or format_of(out)
-        check_can_write(out, format, existing, files_named(inputs))
-        return cls(out, format, existing)
+        if processes.is_main:  # what is there for the others may be what this one has begun
+            check_can_write(out, format, existing, files_named(inputs))
+        return cls(out, format, existing, processes)
 
     @classmethod
     def of_trees(
@@ -78,14 +82,29 @@ class Destination:
         """The same for a CoNLL-U file."""
         from dtg.tables.files import check_can_write
 
-        existing = existing_policy(out, resume=resume, overwrite=overwrite)
+        existing, processes = existing_policy(out, resume=resume, overwrite=overwrite), shared(out)
         if out is not None and out.suffix == ".gz":
             raise InputError(
                 f"cannot write {out}: a compressed file cannot be resumed. Leave .gz off, and compress it later."
             )
-        if out is not None:
+        if out is not None and processes.is_main:
             check_can_write(out, "jsonl", existing, files_named(inputs))
-        return cls(out, "jsonl", existing)
+        return cls(out, "jsonl", existing, processes)
+
+
+def shared(out: Path | None) -> Processes:
+    """The processes that are to share the work; raises where they could not."""
+    processes = launched()
+    if processes.count > 1 and out is None:
+        raise InputError(f"{processes.count} processes share the work, and write one file: name it with --out FILE.")
+    if processes.count > 1:
+        quiet_connections()
+    return processes
+
+
+def quiet_connections() -> None:
+    """Keep torch, if it is imported later, from printing its stack where a connection ends; dtg says what has happened."""
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")
 
 
 def files_named(inputs: Iterable[str | Path | None]) -> list[Path]:
@@ -111,6 +130,16 @@ def existing_policy(out: Path | None, *, resume: bool, overwrite: bool) -> Exist
     if out is None and existing != "error":
         raise InputError(f"--{existing} is about a file; name it with --out FILE.")
     return existing
+
+
+class Tally(Protocol):
+    """Counts what is said at the end: each process counts its share of the work, and the first adds them up."""
+
+    def counts(self) -> Any:
+        """What was counted, as JSON can hold it."""
+
+    def add_counts(self, counts: Any) -> None:
+        """Add what another process has counted."""
 
 
 def warn_of_kept(tally: KeptTally, to: Destination) -> None:
@@ -199,6 +228,7 @@ class Work(Generic[Content, Result]):
     rows: Callable[[Item[Content], Result], Sequence[Row]]
     columns: Sequence[Column]
     group: int  # sentences computed together
+    tallies: Sequence[Tally] = ()
 
     def results(self) -> Iterator[tuple[Item[Content], Result]]:
         """Each item with its result, as soon as it is known."""
@@ -209,18 +239,21 @@ class Work(Generic[Content, Result]):
 
 def write_table(work: Work[Content, Result], to: Destination, sidecar: Callable[[], Sidecar]) -> None:
     """Write the table, show progress, and say what was written."""
+    from dtg.io.rendezvous import joined
     from dtg.tables.files import StreamTable, TableFile
+    from dtg.tables.formats import Encoder
 
     assert to.format is not None
-    table: StreamTable | TableFile
     if to.out is None:
-        table = StreamTable(standard_output(), to.format, work.columns)
-    else:
-        table = TableFile.open(to.out, to.format, work.columns, sidecar(), to.existing)
-    was_finished = table.is_finished
-    fill_table(table, work, to.out, how_to_resume=RESUME_INSTEAD if to.existing == "overwrite" else RESUME)
-    if to.out is None:
+        fill_table(StreamTable(standard_output(), to.format, work.columns), work, None)
         return
+    with joined() as processes:
+        if not processes.is_main:
+            help_table(work, to.out, Encoder(to.format, work.columns), sidecar(), how_to_resume(to), processes)
+            return
+        table = TableFile.open(to.out, to.format, work.columns, sidecar(), to.existing)
+        was_finished = table.is_finished
+        fill_table(table, work, to.out, how_to_resume(to), processes)
     rows, sentences = pluralize(table.progress.rows, "row"), pluralize(table.progress.sentences, "sentence")
     now = "was finished before, with" if was_finished else "has"
     typer.echo(
@@ -229,18 +262,38 @@ def write_table(work: Work[Content, Result], to: Destination, sidecar: Callable[
 
 
 def write_trees(
-    work: Work[Content, Result], to: Destination, sidecar: Callable[[], Sidecar], how_to_resume: str = RESUME
+    work: Work[Content, Result], to: Destination, sidecar: Callable[[], Sidecar], again: str = RESUME
 ) -> None:
     """Write rows that are trees as CoNLL-U, show progress, and say what was written."""
-    from dtg.tables.tree_files import TreeFile, TreeStream
+    from dtg.io.rendezvous import joined
+    from dtg.tables.tree_files import TreeStream
 
     if to.out is None:
         fill_table(TreeStream(standard_output()), work, None, shown=False)
         return
+    with joined() as processes:
+        write_trees_together(work, to, sidecar, processes, again)
+
+
+def write_trees_together(
+    work: Work[Content, Result], to: Destination, sidecar: Callable[[], Sidecar], processes: Processes, again: str
+) -> None:
+    """The same, among processes that have met."""
+    from dtg.tables.tree_files import TreeEncoder, TreeFile
+
+    assert to.out is not None
+    if not processes.is_main:
+        help_table(work, to.out, TreeEncoder(), sidecar(), how_to_resume(to, again), processes)
+        return
     table = TreeFile.open(to.out, "jsonl", (), sidecar(), to.existing)
-    fill_table(table, work, to.out, how_to_resume=RESUME_INSTEAD if to.existing == "overwrite" else how_to_resume)
+    fill_table(table, work, to.out, how_to_resume(to, again), processes)
     trees, sentences = pluralize(table.progress.rows, "tree"), pluralize(table.progress.sentences, "sentence")
     typer.echo(f"dtg: {to.out} has {trees} of {sentences}; {to.out.name}.meta.json says how they were made.", err=True)
+
+
+def how_to_resume(to: Destination, again: str = RESUME) -> str:
+    """What to do if this is interrupted."""
+    return RESUME_INSTEAD if to.existing == "overwrite" else again
 
 
 def standard_output() -> BinaryIO:
@@ -254,20 +307,54 @@ def fill_table(
     table: StreamTable | TableFile,
     work: Work[Content, Result],
     out: Path | None,
+    again: str = RESUME,
+    processes: Processes = ALONE,
     *,
     shown: bool = True,
-    how_to_resume: str = RESUME,
 ) -> None:
-    """Fill the table and show progress. Interrupted, or where the disk is full, say how to resume `out`, if it is a file."""
+    """Fill the table and show progress; interrupted, say how to resume `out`, if it is a file."""
     from dtg.cli.progress import TableProgress
     from dtg.tables.filling import fill
 
+    with (
+        resumable(out, again, processes),
+        closing(table),
+        TableProgress(work.size, shown=shown) as progress,
+        interruptible(),
+    ):
+        fill(table, work.items, work.compute, work.rows, group=work.group, watcher=progress, processes=processes)
+        add_up(work, out, processes)
+
+
+def help_table(
+    work: Work[Content, Result], out: Path, encoder: Encoder, sidecar: Sidecar, again: str, processes: Processes
+) -> None:
+    """Compute a share of the table that the first process fills."""
+    from dtg.tables.sharing.helping import help_fill
+
+    with resumable(out, again, processes), interruptible():
+        help_fill(out, encoder, sidecar, work.items, work.compute, work.rows, group=work.group, processes=processes)
+        add_up(work, out, processes)
+
+
+def add_up(work: Work[Content, Result], out: Path | None, processes: Processes) -> None:
+    """Let the first process know what all have counted."""
+    for number, tally in enumerate(work.tallies):
+        name = f"{'' if out is None else out.name}/tally {number}"
+        for counts in processes.gather(name, tally.counts())[1:]:
+            tally.add_counts(counts)
+
+
+@contextmanager
+def resumable(out: Path | None, again: str, processes: Processes) -> Iterator[None]:
+    """Where work is interrupted, the disk is full, or another process has failed, say how to resume `out`, if it is a file."""
     try:
-        with closing(table), TableProgress(work.size, shown=shown) as progress, interruptible():
-            fill(table, work.items, work.compute, work.rows, group=work.group, watcher=progress)
-    except (KeyboardInterrupt, OSError) as error:
+        yield
+    except (KeyboardInterrupt, OSError, PeerError) as error:
         if isinstance(error, OSError) and error.filename is None and error.errno != errno.EPIPE:
             error.filename = "the standard output" if out is None else str(out)
-        if out is not None:
-            typer.echo(f"dtg: {out} is not finished. {how_to_resume}", err=True)
+        if out is not None and processes.is_first_to_fail():
+            if not processes.is_main:
+                sys.stderr = sys.__stderr__
+            tell(f"{out} is not finished. {again}")
         raise

@@ -204,3 +204,10 @@ class RunOptions:
             typer.echo(f"the {what} is in {out / 'best'}")
         if outcome.finished is None and outcome.signal is not None:
             raise typer.Exit(128 + outcome.signal)  # as a shell reports it: what was to follow should not
+
+
+@dataclass(frozen=True)
+class ModelRunOptions(RunOptions):
+    """The same for language models, which learn as well in bfloat16."""
+
+    precision: PrecisionOption = "auto"

@@ -19,6 +19,7 @@ from dtg.cli.sentences import is_treebank
 from dtg.cli.tables import Destination
 from dtg.cli.trees import ParserTrees, TreeSelection, write_parsed
 from dtg.errors import CorpusError, InputError
+from dtg.io.processes import ALONE, Processes
 from dtg.io.settings import changes
 from dtg.text.words import ENGLISH
 from dtg.trees.reading import is_bracket_file
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from dtg.parser import Parser
     from dtg.tables.plain_text import TextPart, TextReading
     from dtg.text import ParsedText, PlainText
+
+IS_NEEDED = "the text is parsed"  # what the first process tells the others
 
 
 def is_text(path: Path) -> bool:
@@ -52,6 +55,7 @@ class TextParsing:
     device: str
     holds_out: bool  # dev is a part of the training text
     has_phrases: bool = False  # the parser's trees are phrases, in brackets
+    processes: Processes = ALONE  # that parse it together
 
     def plain_text(self) -> PlainText:
         """For `prepare_corpus`."""
@@ -76,6 +80,8 @@ class TextParsing:
         """Parse the text of every split, or what an earlier run has not parsed. The small ones come first."""
         from dtg.tables.plain_text import TextPart, unit_to_hold_out
 
+        if self.processes.is_main:
+            self.processes.tell(IS_NEEDED, True)
         if not self.out.parent.is_dir():
             raise InputError(f"cannot write {self.out}: the folder {self.out.parent} does not exist.")
         parser = load_parser(self.parser, self.device)
@@ -90,6 +96,11 @@ class TextParsing:
             work["train"] = (files, TextPart(by, HELD_OUT, held_out=False))
             work["dev"] = (files, TextPart(by, HELD_OUT, held_out=True))
         return {split: self.parsed(parser, split, *work[split]) for split in ("dev", "test", "train") if split in work}
+
+    def help(self) -> None:
+        """Parse a share of the text, if the first process finds that it has to be parsed."""
+        if self.processes.hear(IS_NEEDED):
+            self.parse()
 
     def parsed(self, parser: Parser, split: str, paths: Sequence[Path], part: TextPart | None) -> ParsedText:
         """One split's text as a file of trees."""
@@ -112,9 +123,8 @@ class TextParsing:
                     f"Remove {self.folder}, or give another --out."
                 )
         to = Destination(path, "jsonl", "resume")
-        again = "The same command resumes it."
         trees = ParserTrees(parser, TreeSelection(), annotate=False)
-        write_parsed(iter(texts), texts.size, trees, to, sidecar, again)
+        write_parsed(iter(texts), texts.size, trees, to, sidecar, self.processes)
         if part is not None and part.held_out and not read_sidecar(sidecar_path(path)).progress.sentences:
             raise InputError("the text is too short to keep a part of it for dev. Pass --dev FILE.")
         return ParsedText(path, texts.skipped)

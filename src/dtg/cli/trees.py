@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dtg.cli.loading import NamedModel, provenance
-from dtg.cli.tables import RESUME, Destination, Work, write_trees
+from dtg.cli.tables import Destination, Work, write_trees, write_trees_together
 from dtg.errors import InputError
+from dtg.io.processes import Processes
 from dtg.trees.reading import is_bracket_file, is_conllu_file
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from dtg.tables.unparsed import UnparsedSentence
     from dtg.trees.kinds import Tree
 
+SAME_COMMAND = "The same command resumes it."
 ON_TERMINAL = Path("-")  # --draw without a file
 
 
@@ -200,10 +202,14 @@ def write_parsed(
     trees: ParserTrees | ModelTrees,
     to: Destination,
     sidecar: Sidecar,
-    how_to_resume: str = RESUME,
+    processes: Processes | None = None,
 ) -> None:
-    """Write the trees, show progress, and say what was written."""
-    write_trees(trees.work(items, size), to, lambda: sidecar, how_to_resume)
+    """Write the trees, show progress, and say what was written. `processes` have met already, if they are given."""
+    work = trees.work(items, size)
+    if processes is None:
+        write_trees(work, to, lambda: sidecar)
+    else:
+        write_trees_together(work, to, lambda: sidecar, processes, SAME_COMMAND)
 
 
 def check_kind(given: str | None, parser: Parser, out: Path | None) -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 from dtg.evaluation.comparison import ONLY, overlap_summary
 from dtg.evaluation.contract import Content, Metric, Task
-from dtg.evaluation.rendering import BarChart, Block, Heading, Lines, Table, interval, percent, pluralize
+from dtg.evaluation.rendering import BarChart, Block, Heading, Table, TextBlock, interval, percent, pluralize
 
 
 class AccuracyTask(Task, Protocol):
@@ -45,9 +45,9 @@ class AccuracyTask(Task, Protocol):
         """A comparison by one rule, for results.md."""
 
     @classmethod
-    def explained(cls, content: Content) -> Lines:
+    def explained(cls, content: Content) -> TextBlock:
         """What follows the first table of results.md."""
-        return Lines([])
+        return TextBlock([])
 
     @classmethod
     def table_of(cls, metrics: Sequence[Metric], level: str) -> Table:
@@ -73,9 +73,9 @@ class AccuracyTask(Task, Protocol):
     def page(cls, name: str, content: Content) -> list[Block]:
         metrics = cls.metrics(content)
         first, *others = (cls.table_of(metrics, level) for level in cls.labels)
-        blocks: list[Block] = [Heading(f"{cls.heading}: {name}"), Lines([content["title"]]), first]
-        blocks += [cls.explained(content), *others, *(Lines([one]) for one in remarks_of(content))]
-        blocks.append(Lines(content["notes"], is_list=True))
+        blocks: list[Block] = [Heading(f"{cls.heading}: {name}"), TextBlock([content["title"]]), first]
+        blocks += [cls.explained(content), *others, *(TextBlock([one]) for one in remarks_of(content))]
+        blocks.append(TextBlock(content["notes"], is_list=True))
         if content["against"]:
             blocks.append(Heading("Comparison", 2))
             for rule in (rule for rule in content["against"] if rule in cls.rules):
@@ -94,8 +94,8 @@ class AccuracyTask(Task, Protocol):
             ]
             for (group, kind), found in by_group(metrics).items()
         ]
-        blocks: list[Block] = [Lines([f"{name}: {content['title']}", *content["notes"]])]
-        blocks += [Table(["", cls.items_name, *titles], rows), Lines(remarks_of(content))]
+        blocks: list[Block] = [TextBlock([f"{name}: {content['title']}", *content["notes"]])]
+        blocks += [Table(["", cls.items_name, *titles], rows), TextBlock(remarks_of(content))]
         return blocks + (cls.comparison(cls.compared_names(content), content) if content["against"] else [])
 
     @classmethod

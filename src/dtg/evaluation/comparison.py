@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike
 
 from dtg.errors import InputError
 from dtg.evaluation.intervals import Resampling, mean_interval, ratio_interval, total_intervals
-from dtg.evaluation.rendering import Block, Lines, Table, p_value, signed
+from dtg.evaluation.rendering import Block, Table, TextBlock, p_value, signed
 
 Key = TypeVar("Key", bound=Hashable)
 ONLY = ("only_first", "only_second")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ItemOutcome:
     """How one item came out: `group` is what comparisons are broken down by, `stratum` what resamples keep."""
 
     is_right: bool
@@ -70,8 +70,8 @@ class PairedTest:
 
 
 def paired_tests(
-    first: Mapping[Key, Outcome],
-    second: Mapping[Key, Outcome],
+    first: Mapping[Key, ItemOutcome],
+    second: Mapping[Key, ItemOutcome],
     everything: str,
     groups: Sequence[str],
     how: Resampling | None = None,
@@ -84,7 +84,9 @@ def paired_tests(
     return [paired_test(name, some, how) for name, some in {everything: pairs, **in_groups}.items() if some]
 
 
-def paired_test(group: str, pairs: Sequence[tuple[Outcome, Outcome]], how: Resampling | None = None) -> PairedTest:
+def paired_test(
+    group: str, pairs: Sequence[tuple[ItemOutcome, ItemOutcome]], how: Resampling | None = None
+) -> PairedTest:
     """Items drawn within their strata where they have some, and otherwise all alike."""
     how = how or Resampling()
     ways = [(True, False), (False, True), (True, True), (False, False)]
@@ -153,7 +155,7 @@ def overlap_summary(
     first, second = names
     difference = f"{signed(one['difference'])} {interval_text(one['interval'])}; p {p_value(one['p'])} (McNemar)"
     right = f"right: both {one['both']:,}, only {first} {one[only[0]]:,}, only {second} {one[only[1]]:,}"
-    lines = Lines([f"{first} − {second}: {difference}", f"{right}, neither {one['neither']:,}"])
+    lines = TextBlock([f"{first} − {second}: {difference}", f"{right}, neither {one['neither']:,}"])
     return [lines, *([overlap_table(dict(others), only=only)] if others else [])]
 
 

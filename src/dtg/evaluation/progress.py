@@ -9,7 +9,8 @@ from rich.progress import BarColumn, SpinnerColumn, TextColumn
 from rich.progress import Progress as RichProgress
 
 from dtg.evaluation.rendering import pluralize
-from dtg.evaluation.storage import Processes, Progress
+from dtg.evaluation.storage import Progress
+from dtg.io.processes import Processes
 
 
 class BarProgress(Progress):

@@ -24,7 +24,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class TextBlock:
     """Text; `is_list` if each line is a remark of its own."""
 
     lines: Sequence[str]
@@ -39,7 +39,7 @@ class Table:
     rows: Sequence[Sequence[str]]
 
 
-Block = Heading | Lines | Table
+Block = Heading | TextBlock | Table
 
 
 class Drawing(Protocol):
@@ -89,7 +89,7 @@ def as_text(blocks: Sequence[Block]) -> str:
 def block_text(block: Block) -> str:
     if isinstance(block, Heading):
         return f"{block.text}\n"
-    if isinstance(block, Lines):
+    if isinstance(block, TextBlock):
         return "".join(f"{line}\n" for line in block.lines)
     lines = [block.header, *block.rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -111,7 +111,7 @@ def as_html(blocks: Sequence[Block]) -> str:
 def block_html(block: Block) -> str:
     if isinstance(block, Heading):
         return f"<h{block.depth + 2}>{escape(block.text)}</h{block.depth + 2}>\n"
-    if isinstance(block, Lines):
+    if isinstance(block, TextBlock):
         return "".join(f"<p>{escape(line)}</p>\n" for line in block.lines)
     head, *rows = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in line) for tag, line in tagged(block))
     body = "".join(f"<tr>{row}</tr>\n" for row in rows)
@@ -123,7 +123,7 @@ def tagged(table: Table) -> list[tuple[str, Sequence[str]]]:
 
 
 def is_empty(block: Block) -> bool:
-    return (isinstance(block, Lines) and not block.lines) or (isinstance(block, Table) and not block.rows)
+    return (isinstance(block, TextBlock) and not block.lines) or (isinstance(block, Table) and not block.rows)
 
 
 def percent(value: float) -> str:

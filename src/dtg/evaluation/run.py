@@ -21,9 +21,11 @@ from dtg.evaluation.models import EvaluatedModel
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.progress import BarProgress
 from dtg.evaluation.results import Results
-from dtg.evaluation.storage import Processes, Progress, Store, compute_stored, joined
+from dtg.evaluation.storage import Progress, Store, compute_stored
 from dtg.evaluation.tasks.registry import OF_PHRASES, PARSER_TASKS, TASKS
 from dtg.io.locks import Lock, locked_folder
+from dtg.io.processes import Processes
+from dtg.io.rendezvous import joined
 from dtg.language_model import LanguageModel
 from dtg.parser import Parser
 from dtg.trees.reading import is_bracket_file
@@ -168,14 +170,9 @@ def results_folder(out: Path | None, processes: Processes) -> Iterator[Path]:
 
 def lock_for_all(out: Path, processes: Processes, held: ExitStack) -> None:
     """Let the first process lock the folder. Where it cannot, it says why, and the others end too."""
-    error: FileError | None = None
     if processes.is_main:
-        try:
-            held.enter_context(locked_folder(out))
-        except FileError as problem:
-            error = problem
-    if processes.any(error is not None):
-        raise error or InputError("the first process of the evaluation cannot begin; it says why.")
+        held.enter_context(locked_folder(out))
+    processes.wait()
 
 
 def remove_abandoned() -> None:

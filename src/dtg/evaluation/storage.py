@@ -11,70 +11,21 @@ processes. Several machines need a folder that all of them see.
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
-
-import torch
-import torch.distributed
 
 from dtg.errors import InputError, ResumeError
 from dtg.io.atomic import remove_leftovers
 from dtg.io.hashing import json_hash
 from dtg.io.json_files import parse_json, read_json, write_json
 from dtg.io.locks import IN_FOLDER
+from dtg.io.processes import Processes
 from dtg.io.settings import describe_changes
 
 Group = TypeVar("Group")
 Rows = list[Any]  # of what JSON can hold
 SETTINGS = "settings.json"
-PATIENCE = timedelta(days=7)  # processes finish at different times; one that fails is torchrun's to end
-
-
-@dataclass(frozen=True, slots=True)
-class Processes:
-    """This process among those that share the work."""
-
-    rank: int = 0
-    count: int = 1
-
-    @property
-    def is_main(self) -> bool:
-        return self.rank == 0
-
-    def wait(self) -> None:
-        """Until all processes have come to the same place."""
-        if self.count > 1:
-            torch.distributed.barrier()
-
-    def any(self, flag: bool) -> bool:
-        """Whether any process has raised its flag; all have to ask."""
-        if self.count == 1:
-            return flag
-        flags = torch.tensor(float(flag))
-        torch.distributed.all_reduce(flags)
-        return bool(flags)
-
-
-@contextmanager
-def joined() -> Iterator[Processes]:
-    """The processes that torchrun has started, or this one alone."""
-    try:
-        rank, count = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
-    except ValueError as error:
-        raise InputError(f"RANK and WORLD_SIZE must be whole numbers, as torchrun sets them: {error}.") from None
-    if count == 1:
-        yield Processes()
-        return
-    torch.distributed.init_process_group("gloo", timeout=PATIENCE)
-    try:
-        yield Processes(rank, count)
-    finally:
-        torch.distributed.destroy_process_group()
 
 
 class Progress:

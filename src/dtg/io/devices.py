@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from dtg.errors import InputError
+from dtg.io.processes import launched, local_rank
 
 KNOWN = ("cpu", "cuda", "mps")
 
@@ -34,7 +35,13 @@ def checked_device(device: torch.device | str) -> torch.device:
 
 
 def resolve_device(device: str) -> str:
-    """The device that is meant, which this machine has; `auto` is a GPU where there is one."""
+    """The device that is meant, which this machine has; `auto` is a GPU where there is one.
+
+    Of several processes on a machine, each gets a GPU of its own, as far as there are enough.
+    """
     if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    return str(checked_device(device))
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    found = checked_device(device)
+    if found.type == "cuda" and found.index is None and launched().count > 1:
+        return f"cuda:{local_rank() % torch.cuda.device_count()}"
+    return str(found)

@@ -142,7 +142,7 @@ class FactoredHead(nn.Module):
         """(rows,) the log-probability of each target."""
         classes = self.class_log_probabilities(hidden, allowed)
         chosen = classes.gather(1, targets.class_[:, None])[:, 0]
-        generating = (targets.token != NOTHING).nonzero()[:, 0]
+        generating = targets.generating
         weight = embedding[: self.symbols.predicted_tokens]
         constants, which = self.constants(None if allowed is None else allowed.only(generating), starts_word, weight)
         asking = functional.embedding(generating, hidden)

@@ -30,7 +30,7 @@ from dtg.model.heads import Allowed, FactoredHead, Head, JointHead
 from dtg.model.precision import finest
 from dtg.model.released import read_released
 from dtg.model.saving import SavedModel, read_model, write_model
-from dtg.model.symbols import Symbols
+from dtg.model.symbols import Symbols, Targets
 from dtg.text.tokenizer import Tokenizer
 from dtg.transitions.action import Operation
 from dtg.transitions.batch import ActionBatch, SentenceBatch
@@ -49,6 +49,13 @@ class Predictions(NamedTuple):
     actions: ActionBatch
     packed: PackedRows
     padding: float
+
+
+class Aims(NamedTuple):
+    """What rows are to predict, and what else they might."""
+
+    targets: Targets
+    allowed: Allowed | None  # None: anything
 
 
 class DecoderModel(nn.Module):
@@ -211,21 +218,20 @@ class DecoderModel(nn.Module):
             (batch,) = self.prepare(batch)
         actions, packed = batch.actions, self.drop_views(batch.packed)
         keys = packed_keys(packed, self.groups) if batch.keys is None else batch.keys
-        hidden = self.decoder(*self.symbols.read_rows(packed), keys)  # of the rows that predict, in order
+        # What waits for the device comes before the layers.
         rows = (packed.target >= 0).nonzero()[:, 0]
         places = packed.target.index_select(0, rows)  # all actions, in order: a sentence's rows stand together
         is_constrained = self.is_constrained(constrained)
-        log_probability = self.predict(hidden, packed.features.index_select(0, rows), actions, places, is_constrained)
-        if self.attachment is not None:  # a row predicts a token, and then what the token is attached to
+        aims = self.aims(packed.features.index_select(0, rows), actions, places, is_constrained)
+        generating = (actions.id[places] == GENERATE).nonzero()[:, 0] if self.attachment is not None else None
+        hidden = self.decoder(*self.symbols.read_rows(packed), keys)  # of the rows that predict, in order
+        log_probability = self.predict(hidden, aims)
+        if generating is not None:  # a row predicts a token, and then what the token is attached to
             assert len(hidden) == len(packed), "rows that predict nothing have no output, and tokens attach to all"
-            generates = actions.id[places] == GENERATE
-            attached = self.predict_attachments(
-                hidden, packed, rows[generates], actions, places[generates] + 1, is_constrained
-            )
+            rows, next_places = rows[generating], places[generating] + 1
+            attached = self.predict_attachments(hidden, packed, rows, actions, next_places, is_constrained)
             whole = log_probability.new_empty(len(actions.id))
-            log_probability = whole.index_copy(0, places, log_probability).index_copy(
-                0, places[generates] + 1, attached
-            )
+            log_probability = whole.index_copy(0, places, log_probability).index_copy(0, next_places, attached)
         return Predictions(log_probability, actions, packed, keys.padding)
 
     def follow(self, progress: float) -> None:
@@ -240,13 +246,15 @@ class DecoderModel(nn.Module):
             return packed
         return hide_memory(packed, torch.rand(len(packed.offsets) - 1, device=packed.offsets.device) < share)
 
-    def predict(
-        self, hidden: Tensor, features: Tensor, actions: ActionBatch, places: Tensor, constrained: bool
-    ) -> Tensor:
-        """(actions,) the log-probability of the actions at these indices, from rows that predict and their features."""
-        allowed = self.allowed(features) if constrained else None
-        targets = self.symbols.targets(actions, places)
-        log_probability: Tensor = self.head(hidden, targets, self.decoder.embedding.weight, allowed, self.starts_word)
+    def aims(self, features: Tensor, actions: ActionBatch, places: Tensor, constrained: bool) -> Aims:
+        """The actions at these indices, as rows with these features predict them."""
+        return Aims(self.symbols.targets(actions, places), self.allowed(features) if constrained else None)
+
+    def predict(self, hidden: Tensor, aims: Aims) -> Tensor:
+        """(rows,) the log-probability of what rows predict."""
+        log_probability: Tensor = self.head(
+            hidden, aims.targets, self.decoder.embedding.weight, aims.allowed, self.starts_word
+        )
         return log_probability
 
     def predict_attachments(

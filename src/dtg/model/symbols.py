@@ -26,6 +26,12 @@ class Targets:
 
     class_: Tensor  # NOTHING with the joint head
     token: Tensor  # NOTHING where the class says it all
+    generating: Tensor  # (rows with a token,) which have one
+
+    @classmethod
+    def of(cls, class_: Tensor, token: Tensor) -> Targets:
+        """From the class and the token of each row. On a GPU this waits for it, so it comes before the layers."""
+        return cls(class_, token, (token != NOTHING).nonzero()[:, 0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +155,8 @@ class Symbols:
         """What the actions at these indices are, as class and token."""
         ids, known = actions.id[places], self.on(places.device)
         token = torch.where(ids == GENERATE, actions.piece[places], known.target[ids])
-        return Targets(known.classes[ids], token)
+        return Targets.of(known.classes[ids], token)
 
     def words(self, piece: Tensor) -> Targets:
         """The targets of generating these subwords."""
-        return Targets(torch.full_like(piece, self.classes[GENERATE]), piece)
+        return Targets.of(torch.full_like(piece, self.classes[GENERATE]), piece)

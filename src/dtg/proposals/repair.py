@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from dtg.io.messages import pluralize
 from dtg.trees import DependencyTree, projectivize
@@ -43,6 +45,16 @@ class RepairCounts:
         """Count a tree that was read from brackets; whether it has tags does not matter here."""
         self.trees += 1
         self.brackets.add(replace(counts, untagged=0))
+
+    def counts(self) -> dict[str, Any]:
+        """All of them, as JSON can hold them."""
+        return asdict(self)
+
+    def add_counts(self, counts: Mapping[str, Any]) -> None:
+        """Add what another process has counted."""
+        self.brackets.add(BracketCounts(**counts["brackets"]))
+        for name in ("trees", "with_crossing_arcs", "lifted_arcs", "with_several_roots", "attached_roots"):
+            setattr(self, name, getattr(self, name) + counts[name])
 
     def lines(self) -> list[str]:
         """What was repaired, a line each, for a person to read; nothing where nothing was."""

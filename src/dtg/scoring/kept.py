@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 LITTLE = 0.75  # of the probability, kept at a word
 
@@ -18,6 +18,14 @@ class KeptTally:
         for share in kept:
             self.words += 1
             self.count += bool(share < LITTLE)
+
+    def counts(self) -> list[int]:
+        """Words, and those with little."""
+        return [self.words, self.count]
+
+    def add_counts(self, counts: Sequence[int]) -> None:
+        """Add what another process has counted."""
+        self.words, self.count = self.words + counts[0], self.count + counts[1]
 
     def remarks(self) -> list[str]:
         """What is to be said of it; nothing, if nothing was searched."""

@@ -105,8 +105,8 @@ def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained:
     scores = torch.zeros(len(attaches), dtype=finest(hidden.device), device=hidden.device)
     for some in (~attaches).nonzero()[:, 0].split(PREDICTIONS_AT_ONCE):
         rows = trie.row[some]
-        found = model.predict(hidden[row[rows]], packed.features[rows], actions, trie.action[some], constrained)
-        scores[some] = found.to(scores.dtype)
+        aims = model.aims(packed.features[rows], actions, trie.action[some], constrained)
+        scores[some] = model.predict(hidden[row[rows]], aims).to(scores.dtype)
     for some in attaches.nonzero()[:, 0].split(PREDICTIONS_AT_ONCE):
         if len(some):  # then all rows are needed, and stand in the order of the pack
             found = model.predict_attachments(hidden, packed, trie.row[some], actions, trie.action[some], constrained)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -46,7 +47,11 @@ class StreamTable:
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write the rows of one sentence, and flush them."""
-        self.file.write(self.encoder.encode(rows))
+        self.write_encoded(self.encoder.encode(rows), len(rows))
+
+    def write_encoded(self, content: bytes, rows: int) -> None:
+        """Write some rows that are encoded already."""
+        self.file.write(content)
         self.file.flush()
 
     def group_done(self, sentences: int, input_sha256: str) -> None:
@@ -104,6 +109,7 @@ class TableFile:
                 if sidecar.finished and paths.is_converted:
                     paths.rows.unlink(missing_ok=True)  # left by a run that was killed between its last two steps
             else:
+                shutil.rmtree(paths.parts, ignore_errors=True)  # of a table whose sidecar somebody has removed
                 sidecar.save(paths.sidecar)  # before the table: a table without it could not be resumed
             return cls(paths, format, columns, sidecar, lock)
         except BaseException:
@@ -120,8 +126,12 @@ class TableFile:
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write the rows of one sentence, and flush them."""
-        self._write(self.encoder.encode(rows))
-        self.row_count += len(rows)
+        self.write_encoded(self.encoder.encode(rows), len(rows))
+
+    def write_encoded(self, content: bytes, rows: int) -> None:
+        """Write some rows that are encoded already."""
+        self._write(content)
+        self.row_count += rows
 
     def _write(self, content: bytes) -> None:
         assert self.file is not None

@@ -35,7 +35,7 @@ class LengthLimit:
         self.found.clear()
         for item in items:
             sentence = item.content
-            if len(sentence.words) <= self.max_words:
+            if sentence.has_at_most(self.max_words):
                 yield item
                 continue
             parts = list(split(sentence, self.max_words)) if self.long == "split" else []

@@ -92,11 +92,16 @@ class TextFiles:
 
     def _unparsed(self, text: str, location: TextLocation, is_new: bool) -> UnparsedSentence | None:
         """The words of one sentence, with its comments; None, if it is too long."""
+        found = UnparsedSentence.of_text(text, lambda: self._split(text, location, is_new))
+        if found.has_at_most(self.reading.longest):
+            return found
+        reason = f"it has {len(found.words):,} words; the limit is {self.reading.longest:,}."
+        self.skipped.append(SkippedSentence(str(location.path), location.sentence, location.line, reason))
+        return None
+
+    def _split(self, text: str, location: TextLocation, is_new: bool) -> UnparsedSentence:
+        """A sentence's words, with its comments."""
         sentence = sentence_of(text, tokenized=self.reading.tokenized, language=self.reading.language)
-        if len(sentence) > self.reading.longest:
-            reason = f"it has {len(sentence):,} words; the limit is {self.reading.longest:,}."
-            self.skipped.append(SkippedSentence(str(location.path), location.sentence, location.line, reason))
-            return None
         name = location.path.name.removesuffix(".gz").removesuffix(".txt")
         identifier = f"{name}-{location.line}" + (f"-{location.in_line}" if self.reading.paragraphs else "")
         comments = (f"# newdoc id = {identifier}",) if is_new else ()

@@ -6,13 +6,14 @@ its sidecar says so, then the table is renamed, then the sidecar. A run that was
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from dtg.tables.formats import Format
 from dtg.tables.sidecar import read_sidecar, sidecar_path
 
-NEW = ".new"
+NEW, PARTS = ".new", ".parts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class TablePaths:
         """Of a table that will replace the one at `out`."""
         beside = out.with_name(f"{out.name}{NEW}")
         return cls(out, rows_path(beside, format), sidecar_path(beside), format)
+
+    @property
+    def parts(self) -> Path:
+        """The folder in which rows wait for others to be written before them."""
+        return self.rows.with_name(f"{self.rows.name}{PARTS}")
 
     @property
     def is_converted(self) -> bool:
@@ -72,5 +78,6 @@ def move_into_place(out: Path, format: Format) -> None:
 
 def remove_table(paths: TablePaths) -> None:
     """Remove what there is of a table that was not finished; its sidecar last."""
+    shutil.rmtree(paths.parts, ignore_errors=True)
     for file in paths.files:
         file.unlink(missing_ok=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from dtg.errors import DamagedFileError, FileError
@@ -28,21 +29,58 @@ CONFIDENCE = "Confidence"  # the probability of a word's arc, in MISC
 OURS = re.compile(r"#\s*(tree|prob|log_prob|log_joint|log_bound|posterior)\s*=")  # comments that this module writes
 
 
-@dataclass(frozen=True, slots=True)
 class UnparsedSentence:
-    """Words, and everything else that is to be written beside them."""
+    """Words, and everything else that is to be written beside them.
 
-    words: tuple[str, ...]
-    source: Source
+    Those of plain text are looked for when they are first asked for: of processes that share a file, all read every line, and
+    each needs the words of a few.
+    """
+
+    __slots__ = ("_find", "_found", "most_words")
+
+    def __init__(self, words: tuple[str, ...], source: Source) -> None:
+        self._found: tuple[tuple[str, ...], Source] | None = (words, source)
+        self._find: Callable[[], UnparsedSentence] | None = None
+        self.most_words = len(words)
+
+    @classmethod
+    def of_text(cls, text: str, find: Callable[[], UnparsedSentence]) -> UnparsedSentence:
+        """That of a text, which `find` will find. It has no more words than characters."""
+        sentence = cls.__new__(cls)
+        sentence._found, sentence._find, sentence.most_words = None, find, len(text)
+        return sentence
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self._both()[0]
+
+    @property
+    def source(self) -> Source:
+        return self._both()[1]
+
+    def has_at_most(self, words: int) -> bool:
+        """Whether it has no more than so many words; they are not looked for where there are fewer characters."""
+        return self.most_words <= words or len(self.words) <= words
+
+    def _both(self) -> tuple[tuple[str, ...], Source]:
+        if self._found is None:
+            assert self._find is not None
+            found = self._find()
+            self._found, self._find = (found.words, found.source), None
+        return self._found
 
 
 def read_lines(lines: Lines | OneText, *, tokenized: bool, language: str = ENGLISH) -> Iterator[Item[UnparsedSentence]]:
     """A sentence from each line that is not empty; its `sent_id` is the line's number."""
     for item in lines:
-        sentence = sentence_of(item.content, tokenized=tokenized, language=language)
-        comments = (f"# sent_id = {item.sentence_id}",)
-        unparsed = from_sentence(sentence, lines.name, item.sentence_id, comments)
-        yield Item(item.sentence_id, unparsed, item.written, item.position)
+        find = partial(from_line, item, lines.name, tokenized=tokenized, language=language)
+        yield Item(item.sentence_id, UnparsedSentence.of_text(item.content, find), item.written, item.position)
+
+
+def from_line(item: Item[str], name: str, *, tokenized: bool, language: str) -> UnparsedSentence:
+    """The sentence of a line."""
+    sentence = sentence_of(item.content, tokenized=tokenized, language=language)
+    return from_sentence(sentence, name, item.sentence_id, (f"# sent_id = {item.sentence_id}",))
 
 
 def from_sentence(sentence: Sentence, path: str, line: int, comments: tuple[str, ...]) -> UnparsedSentence:

@@ -22,7 +22,7 @@ from dtg.errors import DtgError, InputError, TrainingError
 from dtg.io.locks import locked_folder
 from dtg.training.config import TrainingConfig
 from dtg.training.learner import Learner
-from dtg.training.recorder import Recorder, RunState, check_fresh, check_same, identity
+from dtg.training.recorder import Recorder, RunState, check_fresh, check_same, identity, recorded_precision
 from dtg.training.report import DevScore, Reporter, Silence, StepReport
 from dtg.training.runtime import Runtime, RuntimeOptions, deterministic
 from dtg.training.sampler import Sampler, Step
@@ -82,12 +82,16 @@ def train(
         How the run ended, or where it was suspended.
     """
     check_splits(corpus, score_test)
-    runtime = Runtime(options or RuntimeOptions(), out)
+    options = options or RuntimeOptions()
+    recorded = recorded_precision(out) if resume and options.precision == "auto" else None
+    runtime = Runtime(options, out, recorded)
     if check_corpus is not None:
         by_first(runtime, check_corpus)
     listener = (reporter or Reporter()) if runtime.is_main else Silence()
     if not resume:
         check_fresh(out)
+    if options.precision == "auto":
+        listener.note(f"precision: {runtime.options.precision}{' (as before)' if recorded else ''}")
     with ExitStack() as held, Stopper(max_minutes) as stopper, deterministic():
         by_first(runtime, lambda: held.enter_context(locked_folder(out)))  # for all processes of the run
         run = TrainingRun(model, corpus, config, out, model_table, runtime, stopper, listener)

@@ -213,6 +213,15 @@ def identity(
     }
 
 
+def recorded_precision(out: Path) -> str | None:
+    """The precision that the run in this folder was begun with; None if it has no checkpoint that can be read."""
+    try:
+        checkpoint = CheckpointStore(out / CHECKPOINTS, keep=1).newest(lambda message: None)
+    except CheckpointError:  # all are damaged: resuming will say so
+        return None
+    return None if checkpoint is None else str(checkpoint.state["run"]["precision"])
+
+
 def check_same(before: Mapping[str, Any], now: Mapping[str, Any], out: Path) -> None:
     """Raise unless a run is resumed with what it was started with."""
     lines = [

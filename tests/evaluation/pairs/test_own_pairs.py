@@ -10,7 +10,7 @@ import pytest
 from dtg.errors import InputError
 from dtg.evaluation import evaluate
 from dtg.evaluation.tasks.pairs.own_pairs import region_words
-from dtg.evaluation.tasks.pairs.task import Pairs
+from dtg.evaluation.tasks.pairs.task import MinimalPairs
 from dtg.text.sentence import Sentence
 from tests.scoring.test_marginal import tiny
 
@@ -56,19 +56,19 @@ def test_a_table_by_groups(table: Path, tmp_path: Path) -> None:
 def test_columns_can_be_named_and_groups_left_out(tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(json.dumps({"yes": row[0], "no": row[1], "kind": row[2]}) + "\n" for row in ROWS))
-    everything = Pairs.of(path, good="yes", bad="no")
+    everything = MinimalPairs.of(path, good="yes", bad="no")
     assert {pair.group for pair in everything.pairs} == {"all"} and len(everything.pairs) == 3
-    assert [pair.group for pair in Pairs.of(path, good="yes", bad="no", group="kind", limit=1).pairs] == [
+    assert [pair.group for pair in MinimalPairs.of(path, good="yes", bad="no", group="kind", limit=1).pairs] == [
         "agreement", "order",
     ]  # fmt: skip
-    assert len(Pairs.of(path, good="yes", bad="no", sample=2).pairs) == 2
+    assert len(MinimalPairs.of(path, good="yes", bad="no", sample=2).pairs) == 2
     with pytest.raises(InputError, match=r"there is no column 'good'. There are: yes, no, kind"):
-        Pairs.of(path)
+        MinimalPairs.of(path)
     with pytest.raises(InputError, match="a region is one column, or one for each sentence"):
-        Pairs.of(path, good="yes", bad="no", region=["a", "b", "c"])
+        MinimalPairs.of(path, good="yes", bad="no", region=["a", "b", "c"])
     path.write_text('{"good": "Mice run.", "bad": " "}\n')
     with pytest.raises(InputError, match="line 1: a sentence or region is empty"):
-        Pairs.of(path)
+        MinimalPairs.of(path)
 
 
 def test_words_of_a_region() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import dtg
 from dtg.errors import InputError
-from dtg.evaluation.tasks.reading.analysis import Analysis
+from dtg.evaluation.tasks.reading.analysis import TimesAnalysis
 from dtg.evaluation.tasks.reading.data import ReadingTimes, read_times
 from dtg.evaluation.tasks.reading.frequencies import bundled_frequencies, normalized, read_frequencies
 from dtg.evaluation.tasks.reading.imported import align, read_surprisals
@@ -555,6 +555,6 @@ def test_the_published_means_of_natural_stories_are_out_of_step() -> None:
         task = ReadingTask.of(times, time=column, surprisals=other)
         ready = task.ready()
         assert ready is not None
-        found = Analysis(task.words(ready.rows), True, True)
+        found = TimesAnalysis(task.words(ready.rows), True, True)
         assert (found.shifts()["+1"] > found.shifts()["0"]) == is_wrong
         assert (len(shift_warnings(found.misalignment())) == 1) == is_wrong

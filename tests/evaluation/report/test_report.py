@@ -13,7 +13,7 @@ import pytest
 
 from dtg.errors import InputError, MissingExtraError
 from dtg.evaluation.report import find, gather, page_of, write_report
-from dtg.evaluation.report.page import Cell, Figure, Page, Table
+from dtg.evaluation.report.page import Cell, Figure, Page, ReportTable
 from dtg.tables.formats import read_rows
 from tests.evaluation.report.made_up import (
     write_blimp,
@@ -38,12 +38,12 @@ class Made:
     page: Page
     folder: Path
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> ReportTable:
         return next(
             block
             for section in self.page.sections
             for block in section.blocks
-            if isinstance(block, Table) and block.name == name
+            if isinstance(block, ReportTable) and block.name == name
         )
 
     def row(self, name: str, *first: str) -> dict[str, Cell]:

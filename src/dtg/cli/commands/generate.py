@@ -8,25 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dtg.cli.options import (
-    AccuracyOption,
-    BeamOption,
-    DeviceOption,
-    DrawOption,
-    ModelOption,
-    OverwriteOption,
-    SeedOption,
-)
+from dtg.cli.groups import SearchGroup, Without, takes_groups
+from dtg.cli.options import DeviceOption, DrawOption, ModelOption, OverwriteOption, SeedOption
 from dtg.cli.trees import ON_TERMINAL, check_draw, draw_files
 from dtg.errors import InputError
 from dtg.io.atomic import check_is_not_input, replacing
 from dtg.io.messages import pluralize
+from dtg.io.processes import launched
 
 if TYPE_CHECKING:
     from dtg.search.generation import GeneratedSentence
 
 
+@takes_groups
 def generate(
+    *,
     model: ModelOption = None,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many sentences.")] = 1,
     prompt: Annotated[str, typer.Option(help="How they begin.", metavar="TEXT")] = "",
@@ -46,8 +42,7 @@ def generate(
     draw: DrawOption = None,
     out: Annotated[Path | None, typer.Option(help="Write to a file instead.", metavar="FILE")] = None,
     overwrite: OverwriteOption = False,
-    accuracy: AccuracyOption = None,
-    beam: BeamOption = None,
+    search: Annotated[SearchGroup, Without("word_beam")],
     device: DeviceOption = "auto",
 ) -> None:
     """Sentences that a model makes up, each with its tree: as CoNLL-U, or a line of brackets where trees are phrases.
@@ -60,6 +55,8 @@ def generate(
 
     --beam is for the prompt, whose parse is drawn too.
     """
+    if not launched().is_main:
+        return  # one stream of random numbers is not shared: the first process draws all
     check_draw(draw or [], out)
     if len(draw or []) > (ON_TERMINAL in (draw or [])) and count > 1:
         raise InputError("--draw FILE is for one sentence; --draw alone draws all of them on the terminal.")
@@ -80,8 +77,8 @@ def generate(
         top_p=top_p,
         max_words=max_words,
         seed=seed,
-        beam=beam,
-        accuracy=accuracy,
+        beam=search.beam,
+        accuracy=search.accuracy,
     )
     cut = 0
     if out is None:

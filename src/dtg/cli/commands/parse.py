@@ -96,6 +96,7 @@ def parse(
     dtg parse corpus.txt --kind constituency --parser runs/phrases/best --out corpus.ptb
 
     In a list, the trees of a sentence follow each other and have the same sent_id; # tree numbers them.
+    `torchrun` shares the work between processes (docs/clusters.md).
     """
     if sample is not None:
         note_renamed("--sample", "--sample-trees")

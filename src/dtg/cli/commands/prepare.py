@@ -28,8 +28,10 @@ from dtg.cli.options import (
     UnaryOption,
 )
 from dtg.cli.reading import ReadingOptions
+from dtg.cli.tables import quiet_connections
 from dtg.cli.training import language_of
 from dtg.errors import InputError
+from dtg.io.processes import launched
 from dtg.trees import SkippedSentence
 from dtg.trees.report import BracketCounts
 
@@ -126,15 +128,18 @@ def prepare(
 
     Text has a sentence on each line, and an empty line after each document. It gets its trees from the parser; they are
     kept in DIR.parsed. Run again on the same files with the same options, the command resumes where it was interrupted,
-    or finds its work done. docs/text.md describes the folder.
+    or finds its work done. docs/text.md describes the folder. `torchrun` shares the parsing (docs/clusters.md).
     """
     from dtg.cli.loading import parser_folder
     from dtg.cli.progress import with_progress
-    from dtg.cli.training_text import TextParsing, check_text, is_text
+    from dtg.cli.training_text import IS_NEEDED, TextParsing, check_text, is_text
+    from dtg.io.rendezvous import joined
     from dtg.parser.loading import kind_of
     from dtg.tables.plain_text import LONGEST, TextReading
     from dtg.text import prepare_corpus
 
+    if launched().count > 1:
+        quiet_connections()
     check_text(text or [])
     given = {"train": train or [], "dev": dev or [], "test": test or []}
     # With --treebank-format brackets, .txt files are treebanks too.
@@ -161,8 +166,11 @@ def prepare(
     spoken = language_of(language, treebanks["train"])
     of_text = TextReading(tokenized, paragraphs, longest, spoken)
     holds_out = not dev and "train" in texts
-    parsing = TextParsing(texts, out, of_text, folder, device, holds_out, has_phrases)
-    with interruptible():
+    with interruptible(), joined() as processes:
+        parsing = TextParsing(texts, out, of_text, folder, device, holds_out, has_phrases, processes)
+        if not processes.is_main:
+            parsing.help()
+            return
         prepared = prepare_corpus(
             treebanks,
             out,
@@ -173,6 +181,8 @@ def prepare(
             language=spoken,
             progress=with_progress,
         )
+        if prepared.was_there or not texts:
+            processes.tell(IS_NEEDED, False)
     if prepared.was_there:
         typer.echo(f"dtg: {out} was made of the same files with the same options; nothing to do.", err=True)
     show(prepared.corpus)

@@ -68,6 +68,7 @@ def rerank(
     dtg rerank sentences.txt --tokenized --model runs/tg/best --parser nbest.ptb --out trees.ptb
 
     Comments give log p(words, tree), the sum over all trees drawn, the tree's share of it, and its rank by the parser.
+    `torchrun` shares the work between processes (docs/clusters.md).
     """
     to = Destination.of_trees(out, resume=resume, overwrite=overwrite, inputs=(source, parser, model))
     from dtg.cli.loading import load_models, provenance
@@ -105,7 +106,8 @@ def rerank(
         settings = {**options, **hashes, "device": str(loaded.model.device)}
         return provenance("rerank", settings, {"model": str(loaded.folder), "proposal": name, "input": given.name})
 
-    write_trees(Work(given.items(loaded.model.language), given.size, rankings, rows, (), GROUP), to, sidecar)
+    items, tallies = given.items(loaded.model.language), proposed.tallies()
+    write_trees(Work(items, given.size, rankings, rows, (), GROUP, tallies), to, sidecar)
     given.tell_left_out()
     for line in proposed.changes():
         typer.echo(f"dtg: {line}", err=True)

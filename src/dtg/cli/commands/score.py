@@ -91,6 +91,7 @@ def score(
     --project head scores dependencies by a model of phrases that was trained on them.
 
     That of a sentence sums over the trees that a beam search finds: a lower bound, and exact for models without trees.
+    `torchrun` shares the work between processes (docs/clusters.md).
     """
     if sum(given is not None for given in (conllu, brackets, text)) != 1:
         raise InputError(
@@ -168,7 +169,8 @@ class Scores:
             return [text_row(result.sentence, item.sentence_id, result.log_probability, self.model.known, self.base)]
 
         items = limited(lines, self.limit)
-        return Work(items, lines.size, compute, rows, TEXT_COLUMNS, search.group_size(lines))
+        group = search.group_size(lines)
+        return Work(items, lines.size, compute, rows, TEXT_COLUMNS, group, (search.kept,))
 
     def write(
         self, work: Work[Content, Result], to: Destination, command: str, options: Mapping[str, Any], source: str

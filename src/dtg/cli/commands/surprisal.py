@@ -87,7 +87,7 @@ def surprisal(
 
     dtg surprisal stimuli.csv --column sentence --out words.csv
 
-    docs/surprisal.md describes the columns, and how to read them into R.
+    docs/surprisal.md describes the columns, and how to read them into R. `torchrun` shares the work (docs/clusters.md).
     """
     if text:
         note_renamed("--text", "--literal")

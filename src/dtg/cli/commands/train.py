@@ -13,7 +13,7 @@ import typer
 
 from dtg import configs
 from dtg.cli.groups import takes_groups
-from dtg.cli.training import RunOptions, Tables, changed, read_config
+from dtg.cli.training import ModelRunOptions, RunOptions, Tables, changed, read_config
 
 if TYPE_CHECKING:
     from dtg.text import Corpus
@@ -49,7 +49,7 @@ def train(
             "--set", help="Change a setting of the configuration, as model.family=txl-trans.", metavar="KEY=VALUE"
         ),
     ] = None,
-    run: RunOptions,
+    run: ModelRunOptions,
     no_verify: Annotated[
         bool, typer.Option("--no-verify", help="Do not check the corpus against the hashes in its manifest.")
     ] = False,

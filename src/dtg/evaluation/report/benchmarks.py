@@ -11,8 +11,8 @@ from dtg.evaluation.report.overview import BRACKETS, DEPENDENCIES, OF_WORDS, PAP
 from dtg.evaluation.report.page import (
     Cell,
     ReportBlock,
+    ReportTable,
     Section,
-    Table,
     Text,
     absent,
     accuracy,
@@ -94,11 +94,11 @@ def pairs_section(models: Sequence[ReportedModel]) -> Section | None:
     return Section("Minimal pairs", (*tables, Text(PAIRS_EXPLAINED[:1])))
 
 
-def pair_tables(models: Sequence[ReportedModel], kind: str, title: str, levels: Mapping[str, str]) -> list[Table]:
+def pair_tables(models: Sequence[ReportedModel], kind: str, title: str, levels: Mapping[str, str]) -> list[ReportTable]:
     """All pairs together, and by the groups of each level."""
     header = header_of(models, kind)
     rules = [next((one.rule for one in found.metrics), "") if found else "" for found in results_of(models, kind)]
-    tables = [Table(kind, title, [Cell("all"), *header], pair_totals(models, kind))]
+    tables = [ReportTable(kind, title, [Cell("all"), *header], pair_totals(models, kind))]
     for level, one in levels.items():
         found = [
             metrics_of(model, kind, level=level, rule=rule, name="accuracy")
@@ -107,7 +107,7 @@ def pair_tables(models: Sequence[ReportedModel], kind: str, title: str, levels: 
         written = blimp_title if level in ("fields", "phenomena") else str
         rows = pivot(models, kind, groups_in(found), found, title=written)
         folded = level == "paradigms"
-        tables.append(Table(f"{kind}-{level}", f"By {one}.", [Cell(one), *header], rows, is_folded=folded))
+        tables.append(ReportTable(f"{kind}-{level}", f"By {one}.", [Cell(one), *header], rows, is_folded=folded))
     return tables
 
 
@@ -147,11 +147,11 @@ def syntaxgym_section(models: Sequence[ReportedModel]) -> Section:
         "SyntaxGym",
         (
             *bar_figures("circuits", SG_TITLE, {group: group for group in groups}, bars, notes, chance=None),
-            Table("circuits", SG_TITLE, [Cell("circuit"), *header], pivot(models, "sg", groups, circuits)),
-            Table(
+            ReportTable("circuits", SG_TITLE, [Cell("circuit"), *header], pivot(models, "sg", groups, circuits)),
+            ReportTable(
                 "syntaxgym-averages", "Averages in use.", [*texts("suites", "mean", "rule"), *header], averages(models)
             ),
-            Table("syntaxgym-suites", "Every suite.", [Cell("suite"), *header], every_suite, is_folded=True),
+            ReportTable("syntaxgym-suites", "Every suite.", [Cell("suite"), *header], every_suite, is_folded=True),
             Text(SG_EXPLAINED),
         ),
     )
@@ -196,7 +196,7 @@ def perplexity_section(models: Sequence[ReportedModel]) -> Section:
             header = texts("Model", "log p by", *PPL_COLUMNS.values(), "trees", "ESS", "sentences", "words", "pieces")
             used += [by for by in kinds if any(row[1].text == by for row in rows)]
             header, *rows = without_empty_columns(header, rows)
-            blocks.append(Table(name, title, header, rows))
+            blocks.append(ReportTable(name, title, header, rows))
     if not blocks:
         return not_evaluated("Perplexity", "ppl")
     explained = (
@@ -256,7 +256,7 @@ def reranking_section(models: Sequence[ReportedModel]) -> Section:
 
 def reranking_table(
     models: Sequence[ReportedModel], kind: str, name: str, title: str, measure: tuple[str, str]
-) -> Table:
+) -> ReportTable:
     """A row for each model and group of words: all, and of dependencies those that are not punctuation."""
     key, called = measure
     header = (
@@ -278,4 +278,4 @@ def reranking_table(
             trees = number(found.content["trees"] / found.content["sentences"], 1)
             sentences = number(known[group, "exact", "proposal"].n)
             rows.append([Cell(model.name, notes), Cell(group), *shares, gained, *exact, trees, sentences])
-    return Table(name, title, texts(*header), rows)
+    return ReportTable(name, title, texts(*header), rows)

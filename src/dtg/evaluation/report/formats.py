@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from dtg.evaluation.rendering import markdown_table
-from dtg.evaluation.report.page import Cell, Figure, Page, ReportBlock, Table, letters, marks
+from dtg.evaluation.report.page import Cell, Figure, Page, ReportBlock, ReportTable, letters, marks
 
 TEMPLATE = "report.html.j2"
 SPECIAL = re.compile(r"[\\`*_<>]|(?<=\])\(|&(?=#?\w+;)")  # in Markdown
@@ -29,7 +29,7 @@ def markdown(page: Page, pictures: Mapping[str, str]) -> str:
 
 def block_text(block: ReportBlock, pictures: Mapping[str, str]) -> str:
     """One block, with an empty line to come after it."""
-    if isinstance(block, Table):
+    if isinstance(block, ReportTable):
         return table_text(block)
     if isinstance(block, Figure):
         return figure_text(block) if block.name in pictures else ""
@@ -37,7 +37,7 @@ def block_text(block: ReportBlock, pictures: Mapping[str, str]) -> str:
     return "".join(f"- {line}\n" for line in lines) if len(lines) > 1 else f"{lines[0]}\n"
 
 
-def table_text(table: Table) -> str:
+def table_text(table: ReportTable) -> str:
     link = f"([{table.name}.csv](tables/{table.name}.csv))"
     title = f"**{escaped(table.title)}** {link}\n"
     if table.is_folded:
@@ -87,7 +87,7 @@ def html(page: Page, pictures: Mapping[str, str]) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.tests["table_block"] = lambda block: isinstance(block, Table)
+    environment.tests["table_block"] = lambda block: isinstance(block, ReportTable)
     environment.tests["figure_block"] = lambda block: isinstance(block, Figure)
 
     def picture(figure: Figure) -> Markup:

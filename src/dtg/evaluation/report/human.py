@@ -10,8 +10,8 @@ from dtg.evaluation.report.gathering import Found, ReportedModel
 from dtg.evaluation.report.page import (
     Cell,
     Figure,
+    ReportTable,
     Section,
-    Table,
     Text,
     absent,
     described,
@@ -53,7 +53,7 @@ def reading_section(models: Sequence[ReportedModel]) -> Section | None:
         [Cell("words fitted"), *fact(lambda found: number(found.content["words"]))],
         [Cell("ms a bit of surprisal"), *fact(lambda found: number(found.content["ms_per_bit"]["total"], 2))],
     ]
-    tables.append(Table("reading-facts", "What they are of.", [Cell(""), *header_of(models, READING)], facts))
+    tables.append(ReportTable("reading-facts", "What they are of.", [Cell(""), *header_of(models, READING)], facts))
     warnings = dict.fromkeys(line for model in some for line in model.results[READING].content["warnings"])
     figures = effect_figures("reading", title, some, READING, ReadingTask.chart)
     return Section("Reading times", (*figures, *tables, Text((*warnings, READING_EXPLAINED))))

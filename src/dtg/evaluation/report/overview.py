@@ -15,8 +15,8 @@ from dtg.evaluation.report.page import (
     Cell,
     Notes,
     ReportBlock,
+    ReportTable,
     Section,
-    Table,
     Text,
     absent,
     accuracy,
@@ -97,7 +97,7 @@ def overview(models: Sequence[ReportedModel], headlines: Headlines) -> Section:
         for model, *cells in zip(models, *columns, strict=True)
     ]
     header = texts("Model", "Family", "log p", "PPL per word", "PPL per piece", "BLiMP", "SG")
-    return Section("Results", (Table("results", "Every model's results.", header, rows), Text(EXPLAINED)))
+    return Section("Results", (ReportTable("results", "Every model's results.", header, rows), Text(EXPLAINED)))
 
 
 def word_kinds(models: Sequence[ReportedModel]) -> list[str | None]:
@@ -187,7 +187,7 @@ def representation_section(models: Sequence[ReportedModel], headlines: Headlines
     if not rows:
         return Section("Arc representations", (Text((NO_REPRESENTATIONS,)),))
     header = texts("Model", "Family", "arc representation", "PPL per word", "BLiMP", "SG")
-    return Section("Arc representations", (Table("representations", "Representations of arcs.", header, rows),))
+    return Section("Arc representations", (ReportTable("representations", "Representations of arcs.", header, rows),))
 
 
 def parser_section(models: Sequence[ReportedModel], parsers: Sequence[Found], headlines: Headlines) -> Section:
@@ -210,13 +210,13 @@ def parser_section(models: Sequence[ReportedModel], parsers: Sequence[Found], he
     ]
     if rows:
         header = texts("Model", "trees proposed by", "its UAS", "trained on corpus", "PPL per word", "BLiMP")
-        blocks.append(Table("external-parsers", "Models by the parser that proposes their trees.", header, rows))
+        blocks.append(ReportTable("external-parsers", "Models by the parser that proposes their trees.", header, rows))
         blocks.append(Text((CORPORA,)))
     brackets = [BRACKETS] if any(found.kind == "parser-phrases" for found in parsers) else []
     return Section("Parsers", (*blocks, Text((DEPENDENCIES, *brackets))))
 
 
-def parser_table(parsers: Sequence[Found], title: str, columns: Sequence[tuple[str, str, str]]) -> Table:
+def parser_table(parsers: Sequence[Found], title: str, columns: Sequence[tuple[str, str, str]]) -> ReportTable:
     """A row for each parser."""
     bases = [Basis((("treebank", treebank(one)), ("words", one.content["all"]["words"])), None) for one in parsers]
     rows = []
@@ -229,7 +229,7 @@ def parser_table(parsers: Sequence[Found], title: str, columns: Sequence[tuple[s
     titles = [title for _, _, title in columns]
     header = texts("Parser", "treebank", "sentences", *titles, "best of", f"{titles[0]} of the best")
     header, *rows = without_empty_columns(header, rows)
-    return Table(title.lower().replace(" ", "-"), f"{title}.", header, rows)
+    return ReportTable(title.lower().replace(" ", "-"), f"{title}.", header, rows)
 
 
 def parser_name(found: Found) -> str:

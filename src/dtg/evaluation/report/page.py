@@ -31,7 +31,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """The first cell of a row is what the row is about. `is_folded` if only some readers will want it."""
 
     name: str  # of the file that has the exact numbers
@@ -70,7 +70,7 @@ class Text:
     items: tuple[str, ...]
 
 
-ReportBlock = Table | Figure | Text
+ReportBlock = ReportTable | Figure | Text
 
 
 @dataclass(frozen=True, slots=True)

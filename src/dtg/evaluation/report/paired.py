@@ -16,8 +16,8 @@ from dtg.evaluation.report.page import (
     Cell,
     Notes,
     ReportBlock,
+    ReportTable,
     Section,
-    Table,
     Text,
     absent,
     difference,
@@ -55,11 +55,11 @@ def paired_section(models: Sequence[ReportedModel]) -> Section:
     tables: list[ReportBlock] = []
     if any("ppl" in model.results for model in models):
         rows = [row for other in others for row in rows_of(first, other, "ppl", ppl_rows, PPL_HEADER)]
-        tables.append(Table("paired-ppl", "Perplexity, sentence by sentence.", texts(*PPL_HEADER), rows))
+        tables.append(ReportTable("paired-ppl", "Perplexity, sentence by sentence.", texts(*PPL_HEADER), rows))
     for kind, heading in TITLES.items():
         if any(kind in model.results for model in models):
             rows = [row for other in others for row in rows_of(first, other, kind, overlap_rows, HEADER)]
-            tables.append(Table(f"paired-{kind}", heading, texts(*HEADER), rows))
+            tables.append(ReportTable(f"paired-{kind}", heading, texts(*HEADER), rows))
     if not tables:
         return Section("Paired comparisons", (Text(("These need results of perplexity, SyntaxGym or BLiMP.",)),))
     return Section("Paired comparisons", (*tables, Text(EXPLAINED)))

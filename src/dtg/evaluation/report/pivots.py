@@ -8,7 +8,7 @@ from typing import Any
 from dtg.evaluation.contract import Interval, Metric
 from dtg.evaluation.report.comparing import notes_on
 from dtg.evaluation.report.gathering import ReportedModel
-from dtg.evaluation.report.page import Cell, Notes, Table, absent, accuracy, missing
+from dtg.evaluation.report.page import Cell, Notes, ReportTable, absent, accuracy, missing
 
 Metrics = Mapping[str, Metric]  # of one model, by group
 NO_ITEMS = "None of its items were evaluated."
@@ -63,11 +63,11 @@ def effects_table(
     titles: tuple[str, str],
     found: Sequence[Metrics],
     cell: Callable[[Interval], Cell],
-) -> list[Table]:
+) -> list[ReportTable]:
     """A table of groups in the order of the first model that has them; none if there are no groups."""
     groups = dict.fromkeys(group for some in found for group in some)
     rows = pivot(models, kind, groups, found, cell=cell, without=())
-    return [Table(name, titles[1], [Cell(titles[0]), *header_of(models, kind)], rows)] if rows else []
+    return [ReportTable(name, titles[1], [Cell(titles[0]), *header_of(models, kind)], rows)] if rows else []
 
 
 def groups_in(found: Sequence[Metrics]) -> list[str]:

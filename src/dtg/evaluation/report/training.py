@@ -14,8 +14,8 @@ from dtg.evaluation.report.page import (
     Cell,
     Figure,
     Notes,
+    ReportTable,
     Section,
-    Table,
     Text,
     absent,
     letters,
@@ -93,7 +93,7 @@ def training_section(models: Sequence[ReportedModel]) -> Section:
         for model in models
     ]
     header, *rows = without_empty_columns(texts(*HEADER), rows)
-    table = Table("training", "What was trained, and how long.", header, rows)
+    table = ReportTable("training", "What was trained, and how long.", header, rows)
     return Section("Learning curves", (*figures(runs, notes), table, Text(EXPLAINED)))
 
 
@@ -164,8 +164,10 @@ def conventions_section(gathered: Gathered) -> Section:
             f"Results are of different versions of dtg, {', '.join(versions)}: see the changelog for what changed."
         )
     tables = (
-        Table("evaluations", "Evaluations.", texts(*EVALUATIONS_HEADER), rows),
-        Table("settings", "Every setting.", texts("Model", "evaluation", "setting", "value"), settings, is_folded=True),
+        ReportTable("evaluations", "Evaluations.", texts(*EVALUATIONS_HEADER), rows),
+        ReportTable(
+            "settings", "Every setting.", texts("Model", "evaluation", "setting", "value"), settings, is_folded=True
+        ),
     )
     return Section("Conventions", (*(tables if rows else ()), Text(tuple(told))))
 

@@ -23,7 +23,7 @@ from dtg.evaluation.report.formats import html, markdown
 from dtg.evaluation.report.gathering import Gathered, ReportedModel
 from dtg.evaluation.report.human import garden_paths_section, reading_section
 from dtg.evaluation.report.overview import Headlines, overview, parser_section, representation_section
-from dtg.evaluation.report.page import MISSING, Cell, Figure, Page, Table, Text
+from dtg.evaluation.report.page import MISSING, Cell, Figure, Page, ReportTable, Text
 from dtg.evaluation.report.paired import paired_section
 from dtg.evaluation.report.training import conventions_section, training_section
 from dtg.evaluation.results import write_rows, write_text
@@ -87,7 +87,7 @@ def write_report(folder: Path, page: Page) -> bool:
         (folder / name).mkdir(parents=True, exist_ok=True)
     blocks = [block for section in page.sections for block in section.blocks]
     for block in blocks:
-        if isinstance(block, Table):
+        if isinstance(block, ReportTable):
             write_table(folder / "tables" / f"{block.name}.csv", block)
     figures = [block for block in blocks if isinstance(block, Figure)]
     pictures: dict[str, str] = {}
@@ -98,7 +98,7 @@ def write_report(folder: Path, page: Page) -> bool:
             pictures[figure.name] = (folder / "figures" / f"{figure.name}.svg").read_text(encoding="utf-8")
     except MissingExtraError:
         page = Page(page.title, (*page.introduction, Text((NO_PICTURES,))), page.sections)
-    remove_others(folder / "tables", [block.name for block in blocks if isinstance(block, Table)])
+    remove_others(folder / "tables", [block.name for block in blocks if isinstance(block, ReportTable)])
     remove_others(folder / "figures", list(pictures))
     write_text(folder / MARKDOWN, markdown(page, pictures))
     write_text(folder / HTML, html(page, pictures))
@@ -120,7 +120,7 @@ def check_folder(folder: Path) -> None:
         raise InputError(f"{folder} is not empty, and has no report in it. Name another folder, or empty it.")
 
 
-def write_table(path: Path, table: Table) -> None:
+def write_table(path: Path, table: ReportTable) -> None:
     """The table's numbers, unrounded; intervals have columns of their own, and notes the last one."""
     has_interval = [any(row[place].interval for row in table.rows) for place in range(len(table.header))]
     columns: list[Column] = []

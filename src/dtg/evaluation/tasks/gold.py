@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from dtg.errors import InputError
 from dtg.evaluation.contract import Content, Interval, Item, Metric, Row, Task
-from dtg.evaluation.rendering import Block, Heading, Lines, Table
+from dtg.evaluation.rendering import Block, Heading, Table, TextBlock
 from dtg.evaluation.tasks.selection import reading_remarks
 from dtg.text.documents import sentence_id
 from dtg.trees import TreebankReport
@@ -47,7 +47,9 @@ class GoldTask(Task, Protocol):
         key, called = cls.measured
         one = content["against"]["difference"][key]
         low, high = one["interval"]
-        return [Lines([f"{names[0]} − {names[1]}: {one['value']:+.2f} [{low:+.2f}, {high:+.2f}] points of {called}."])]
+        return [
+            TextBlock([f"{names[0]} − {names[1]}: {one['value']:+.2f} [{low:+.2f}, {high:+.2f}] points of {called}."])
+        ]
 
     @classmethod
     def against(cls, content: Content) -> list[Block]:

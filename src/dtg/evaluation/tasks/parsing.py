@@ -18,7 +18,7 @@ from dtg.errors import InputError
 from dtg.evaluation.comparison import paired_difference
 from dtg.evaluation.contract import Content, Item, Row
 from dtg.evaluation.intervals import ratio_interval
-from dtg.evaluation.rendering import Block, Lines, pluralize
+from dtg.evaluation.rendering import Block, TextBlock, pluralize
 from dtg.evaluation.tasks.gold import GoldTask, ParsingTask, by_length, identity, percent, ticket
 from dtg.evaluation.tasks.selection import choose, content_hash
 from dtg.parser import Parser
@@ -140,7 +140,7 @@ class Parsing(ParsingTask, GoldDependencies):
         blocks: list[Block] = [cls.shares_table(content)]
         if content["nonprojective"]:
             trees = pluralize(content["nonprojective"], "gold tree")
-            blocks.append(Lines([f"crossing arcs, which the parser does not give, are in {trees}."]))
+            blocks.append(TextBlock([f"crossing arcs, which the parser does not give, are in {trees}."]))
         return [*blocks, *cls.against(content)]
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 from dtg.errors import InputError
 from dtg.evaluation.contract import Content, Interval, Item, Metric, Row, Task
 from dtg.evaluation.probability import By, Probability
-from dtg.evaluation.rendering import Block, Heading, Lines, pluralize
+from dtg.evaluation.rendering import Block, Heading, TextBlock, pluralize
 from dtg.evaluation.tasks.perplexity_scores import (
     CONVENTIONS,
     CONVENTIONS_EXPLAINED,
@@ -262,19 +262,19 @@ class Perplexity(Task):
     @classmethod
     def page(cls, name: str, content: Content) -> list[Block]:
         table = perplexity_table(content["perplexities"], counts=True)
-        return [Heading(content["title"]), table, Lines(content["notes"], is_list=True)]
+        return [Heading(content["title"]), table, TextBlock(content["notes"], is_list=True)]
 
     @classmethod
     def summary(cls, name: str, content: Content) -> list[Block]:
         return [
-            Lines([content["title"]]),
+            TextBlock([content["title"]]),
             perplexity_table(content["perplexities"], counts=False),
-            Lines(content["notes"]),
+            TextBlock(content["notes"]),
         ]
 
     @classmethod
     def comparison(cls, names: tuple[str, str], content: Content) -> list[Block]:
-        return [Lines(content["notes"][-len(content["compared"]["differences"]) :])]
+        return [TextBlock(content["notes"][-len(content["compared"]["differences"]) :])]
 
 
 def from_treebank(trees: Iterable[DependencyTree], project: PhraseLabels | None) -> Iterator[MeasuredSentence]:

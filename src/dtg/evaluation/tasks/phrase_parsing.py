@@ -14,7 +14,7 @@ import numpy as np
 from dtg.errors import InputError
 from dtg.evaluation.contract import Content, Item, Row
 from dtg.evaluation.intervals import ratio_interval
-from dtg.evaluation.rendering import Block, Lines
+from dtg.evaluation.rendering import Block, TextBlock
 from dtg.evaluation.tasks.brackets import match_brackets, words_that_count
 from dtg.evaluation.tasks.gold import GoldTask, ParsingTask, by_length, identity, percent, ticket
 from dtg.evaluation.tasks.selection import choose, content_hash
@@ -129,7 +129,7 @@ class PhraseParsing(ParsingTask, GoldPhrases):
     @classmethod
     def summary(cls, name: str, content: Content) -> list[Block]:
         low, high = content["intervals"]["all words"]["f1"]
-        lines = Lines([f"95 % interval of F1, over sentences: {low:.2f} to {high:.2f}.", IGNORED])
+        lines = TextBlock([f"95 % interval of F1, over sentences: {low:.2f} to {high:.2f}.", IGNORED])
         return [cls.shares_table(content), lines, *cls.against(content)]
 
 

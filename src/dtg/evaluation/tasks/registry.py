@@ -6,7 +6,7 @@ from dtg.evaluation.accuracies import AccuracyTask
 from dtg.evaluation.contract import Task
 from dtg.evaluation.tasks.garden_paths.task import GardenPaths
 from dtg.evaluation.tasks.pairs.blimp import Blimp
-from dtg.evaluation.tasks.pairs.task import Pairs
+from dtg.evaluation.tasks.pairs.task import MinimalPairs
 from dtg.evaluation.tasks.parsing import Parsing
 from dtg.evaluation.tasks.perplexity import Perplexity
 from dtg.evaluation.tasks.phrase_parsing import PhraseParsing
@@ -21,7 +21,7 @@ TASKS: Mapping[str, type[Task]] = {
         Perplexity,
         Blimp,
         SyntaxGym,
-        Pairs,
+        MinimalPairs,
         RerankedTrees,
         Parsing,
         RerankedPhrases,
@@ -33,4 +33,4 @@ TASKS: Mapping[str, type[Task]] = {
 # The same of phrases, for gold trees in brackets.
 OF_PHRASES: Mapping[str, type[Task]] = {"rerank": RerankedPhrases, "parser": PhraseParsing}
 PARSER_TASKS = (Parsing, PhraseParsing)
-ACCURACY_TASKS: Mapping[str, type[AccuracyTask]] = {task.name: task for task in (SyntaxGym, Blimp, Pairs)}
+ACCURACY_TASKS: Mapping[str, type[AccuracyTask]] = {task.name: task for task in (SyntaxGym, Blimp, MinimalPairs)}

@@ -18,7 +18,7 @@ import numpy as np
 from dtg.errors import InputError
 from dtg.evaluation.contract import Content, Interval, Metric, Row
 from dtg.evaluation.intervals import ratio_interval
-from dtg.evaluation.rendering import Block, Heading, Lines, Table, pluralize
+from dtg.evaluation.rendering import Block, Heading, Table, TextBlock, pluralize
 from dtg.evaluation.tasks.gold import GoldTask, identity, ticket
 from dtg.evaluation.tasks.parsing import GoldDependencies, attachments, is_punctuation
 from dtg.evaluation.tasks.perplexity import finite
@@ -113,13 +113,13 @@ class RerankingTask(GoldTask, Protocol):
     @classmethod
     def page(cls, name: str, content: Content) -> list[Block]:
         table = measures_table(content, cls.measures, cls.parts)
-        return [Heading(content["title"]), table, Lines(content["notes"], is_list=True)]
+        return [Heading(content["title"]), table, TextBlock(content["notes"], is_list=True)]
 
     @classmethod
     def summary(cls, name: str, content: Content) -> list[Block]:
         counts = content["title"].rpartition(": ")[2]
         table = measures_table(content, cls.measures, cls.parts)
-        return [Lines([counts]), table, Lines(cls.told(content)), *cls.against(content)]
+        return [TextBlock([counts]), table, TextBlock(cls.told(content)), *cls.against(content)]
 
     @classmethod
     def told(cls, content: Content) -> list[str]:

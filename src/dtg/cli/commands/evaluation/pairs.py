@@ -85,12 +85,12 @@ def evaluate_pairs(
         raise InputError(
             "--boundary own is about the words of a --region COLUMN; log p of a sentence is the same either way."
         )
-    from dtg.evaluation.tasks.pairs.task import Pairs
+    from dtg.evaluation.tasks.pairs.task import MinimalPairs
 
     columns = names_in(region)
     regions = None if columns is None else columns[0] if len(columns) == 1 else columns
     how = how_of(by, search, proposal, results)
-    task = Pairs.of(source, good=good, bad=bad, group=group, region=regions, **vars(selection), **how)
+    task = MinimalPairs.of(source, good=good, bad=bad, group=group, region=regions, **vars(selection), **how)
     tell(task.notes)
     results.run(task, results.load(model))
 

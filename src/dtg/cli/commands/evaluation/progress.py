@@ -10,7 +10,7 @@ import time
 import typer
 
 from dtg.evaluation.progress import BarProgress
-from dtg.evaluation.storage import Processes
+from dtg.io.processes import Processes
 
 SECONDS_BETWEEN_LINES = 120.0
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from dtg.evaluation.contract import Content, Interval, Metric
 from dtg.evaluation.figures import EffectPlot, LinePlot
-from dtg.evaluation.rendering import Block, Heading, Lines, Table, p_value
+from dtg.evaluation.rendering import Block, Heading, Table, TextBlock, p_value
 
 PLACE_NAMES = {0: "critical word", 1: "word after", 2: "second word after"}
 EXPLAINED = (
@@ -66,14 +66,14 @@ def beams_table(content: Content) -> Table:
 
 def summary(name: str, content: Content) -> list[Block]:
     """The main numbers."""
-    blocks: list[Block] = [Lines([f"{name}: {content['title']}", *content["notes"]]), effects_table(content)]
+    blocks: list[Block] = [TextBlock([f"{name}: {content['title']}", *content["notes"]]), effects_table(content)]
     blocks.append(beams_table(content))
     return blocks + (comparison(content) if content["against"] else [])
 
 
 def page(name: str, content: Content) -> list[Block]:
     """Everything."""
-    return [Heading(f"Garden paths: {name}"), *summary(name, content), Lines([EXPLAINED])]
+    return [Heading(f"Garden paths: {name}"), *summary(name, content), TextBlock([EXPLAINED])]
 
 
 def chart(models: Mapping[str, Sequence[Metric]]) -> EffectPlot:

@@ -13,12 +13,12 @@ from dtg.evaluation.rendering import pluralize
 from dtg.evaluation.tasks.pairs.blimp_files import Pair, read_pairs
 from dtg.evaluation.tasks.pairs.paradigms import ALL_PARADIGMS, title
 from dtg.evaluation.tasks.pairs.scored import Levels, ScoredPair, numbers_of, scored_of
-from dtg.evaluation.tasks.pairs.task import Pairs
+from dtg.evaluation.tasks.pairs.task import MinimalPairs
 from dtg.evaluation.tasks.selection import amount
 from dtg.tables.columns import Column
 
 
-class Blimp(Pairs):
+class Blimp(MinimalPairs):
     """BLiMP, or paradigms of one's own in its format."""
 
     name: ClassVar[str] = "blimp"
@@ -49,7 +49,7 @@ class Blimp(Pairs):
         Column("term", str, "the file's linguistics_term"),
         Column("one_prefix", int, "1 if the pair was made for the one-prefix method, 0 if not"),
         Column("two_prefix", int, "1 if the pair was made for the two-prefix method, 0 if not"),
-        *Pairs.columns[2:],
+        *MinimalPairs.columns[2:],
     )
 
     @classmethod

@@ -17,11 +17,11 @@ from typing import Any, ClassVar, Self
 
 from dtg.errors import InputError
 from dtg.evaluation.accuracies import AccuracyTask
-from dtg.evaluation.comparison import Outcome, overlap_table, paired_tests
+from dtg.evaluation.comparison import ItemOutcome, overlap_table, paired_tests
 from dtg.evaluation.contract import Content, Interval, Item, Metric, Row, Tables
 from dtg.evaluation.intervals import FEW, SEEDS
 from dtg.evaluation.probability import Probability
-from dtg.evaluation.rendering import Block, Lines, Table, interval, percent, pluralize
+from dtg.evaluation.rendering import Block, Table, TextBlock, interval, percent, pluralize
 from dtg.evaluation.tasks.pairs.own_pairs import MinimalPair, read_table, region_log_probabilities
 from dtg.evaluation.tasks.pairs.scored import (
     HOW,
@@ -42,8 +42,8 @@ PAIRS_TOGETHER = 50  # at least, and computed again after an interruption
 
 
 @dataclass(frozen=True)
-class Pairs(AccuracyTask):
-    """Pairs of a table of one's own. `Pairs.of` reads it."""
+class MinimalPairs(AccuracyTask):
+    """Pairs of a table of one's own. `MinimalPairs.of` reads it."""
 
     name: ClassVar[str] = "pairs"
     table: ClassVar[str] = "pairs.csv"
@@ -263,8 +263,10 @@ class Pairs(AccuracyTask):
         first, second = shared_pairs(models)
         group_of = cls.levels[cls.compared_level]
 
-        def outcomes(scored: Iterable[ScoredPair]) -> dict[tuple[str, str], Outcome]:
-            return {identity(one): Outcome(one.is_right(rule), group_of(one.pair), one.pair.stratum) for one in scored}
+        def outcomes(scored: Iterable[ScoredPair]) -> dict[tuple[str, str], ItemOutcome]:
+            return {
+                identity(one): ItemOutcome(one.is_right(rule), group_of(one.pair), one.pair.stratum) for one in scored
+            }
 
         groups = sorted({group_of(one.pair) for one in first})
         everything, *others = paired_tests(outcomes(first), outcomes(second), "all pairs", groups)
@@ -310,7 +312,7 @@ class Pairs(AccuracyTask):
 
     @classmethod
     def comparison(cls, names: tuple[str, str], content: Content) -> list[Block]:
-        return [*super().comparison(names, content), Lines(content["against"][cls.rule_of(content)]["notes"])]
+        return [*super().comparison(names, content), TextBlock(content["against"][cls.rule_of(content)]["notes"])]
 
     @classmethod
     def compared_blocks(cls, content: Content, rule: str) -> list[Block]:
@@ -325,7 +327,7 @@ class Pairs(AccuracyTask):
         }
         pairs = f"{first['overall']['pairs']:,}"
         rows = [[name, pairs, *(text(each["overall"]) for _, each in scores)] for name, text in shown.items()]
-        blocks: list[Block] = [Lines([f"Compared by {cls.rules[rule]}."]), Table(["", "pairs", *models], rows)]
+        blocks: list[Block] = [TextBlock([f"Compared by {cls.rules[rule]}."]), Table(["", "pairs", *models], rows)]
         for level, label in cls.labels.items():
             if level in first and level != "overall" and (level != cls.strata or len(cls.labels) == 2):
                 groups = [
@@ -338,4 +340,4 @@ class Pairs(AccuracyTask):
                 ]
                 blocks.append(Table([label, "pairs", *models], groups))
         blocks.append(overlap_table(cls.tests(content, rule), "pairs", cls.only, " − ".join(models)))
-        return [*blocks, Lines(content["against"][rule]["notes"], is_list=True)]
+        return [*blocks, TextBlock(content["against"][rule]["notes"], is_list=True)]

@@ -34,7 +34,7 @@ BY_SURPRISAL = "surprisal"
 
 
 @dataclass(frozen=True)
-class Analysis:
+class TimesAnalysis:
     """A table of words, as words.csv has it."""
 
     items: Sequence[Mapping[str, Any]]
@@ -166,7 +166,7 @@ class Analysis:
         return {"word": at[0], "after_1": at[1], "after_2": at[2], "total": sum(at), "mean_time": float(np.mean(times))}
 
 
-def compare(ours: Analysis, theirs: Analysis, names: tuple[str, str]) -> dict[str, Any]:
+def compare(ours: TimesAnalysis, theirs: TimesAnalysis, names: tuple[str, str]) -> dict[str, Any]:
     """Two models on the same words: whose columns fit better, and what each gains where the other's surprisal is known."""
     first, second = names
     ours_names, theirs_names = [SURPRISAL, *ours.names], [SURPRISAL, *theirs.names]

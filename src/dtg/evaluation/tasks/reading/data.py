@@ -84,7 +84,7 @@ SHORTEST, LONGEST = 100.0, 3000.0  # ms: times of single readings outside are le
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SingleReading:
     """One participant's time at a word."""
 
     participant: str
@@ -110,7 +110,7 @@ class ReadingTimes:
     """Words of texts in their order, with times."""
 
     words: tuple[TimedWord, ...]
-    readings: tuple[Reading, ...]  # of single participants; empty if the table has means
+    readings: tuple[SingleReading, ...]  # of single participants; empty if the table has means
     columns: Mapping[Role, tuple[str, ...]]  # which columns were read as what
     notes: tuple[str, ...]
 
@@ -145,7 +145,7 @@ def read_times(
     places: dict[tuple[str, str, int], int] = {}
     words: list[TimedWord] = []
     times: list[list[float]] = []
-    readings: list[Reading] = []
+    readings: list[SingleReading] = []
     left_out = without = skipped = 0
     positions = None if columns["sentence"] else positions_in_texts(rows, columns, path)
     counter = Positions(has_sentences=bool(columns["sentence"]), known=positions)
@@ -184,7 +184,7 @@ def read_times(
         else:
             times[place].append(time)
             if participant:
-                readings.append(Reading(participant, place, time))
+                readings.append(SingleReading(participant, place, time))
     order = in_order(words, is_numbered=positions is not None)
     again = {old: new for new, old in enumerate(order)}
     found = tuple(with_means(words[old], times[old]) for old in order)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dtg.evaluation.contract import Content, Interval
-from dtg.evaluation.rendering import Block, Heading, Lines, Table, p_value
+from dtg.evaluation.rendering import Block, Heading, Table, TextBlock, p_value
 from dtg.evaluation.tasks.reading.analysis import BY_SURPRISAL
 
 THOUSANDTHS = 1000.0  # gains are shown in thousandths of a nat
@@ -52,8 +52,8 @@ def summary(name: str, content: Content) -> list[Block]:
     ms = content["ms_per_bit"]
     where = f"{ms['word']:.2f} at the word, {ms['after_1']:.2f} and {ms['after_2']:.2f} after it"
     per_bit = f"{ms['total']:.2f} ms a bit of surprisal ({where}); mean time {ms['mean_time']:.0f} ms."
-    blocks: list[Block] = [Lines([f"{name}: {content['title']}", per_bit]), sets_table(content)]
-    blocks.append(Lines(shift_lines(content)))
+    blocks: list[Block] = [TextBlock([f"{name}: {content['title']}", per_bit]), sets_table(content)]
+    blocks.append(TextBlock(shift_lines(content)))
     return blocks + (comparison(content) if content["against"] else [])
 
 
@@ -61,7 +61,7 @@ def page(name: str, content: Content) -> list[Block]:
     """Everything."""
     rows = [[one, f"{of['value']:.5g}", f"{of['error']:.2g}"] for one, of in content["coefficients"].items()]
     blocks: list[Block] = [Heading(f"Reading times: {name}"), *summary(name, {**content, "against": None})]
-    blocks += [Lines([EXPLAINED]), Lines(content["notes"], is_list=True), Heading("Coefficients", 2)]
+    blocks += [TextBlock([EXPLAINED]), TextBlock(content["notes"], is_list=True), Heading("Coefficients", 2)]
     unit = "log ms" if content["is_log"] else "ms"
     header = f"with controls and surprisal, in {unit}; _1 and _2: the words before"
     blocks += [Table([header, "value", "standard error"], rows)]

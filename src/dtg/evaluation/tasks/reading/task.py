@@ -21,7 +21,7 @@ from dtg.evaluation.figures import EffectPlot
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.rendering import Block, pluralize
 from dtg.evaluation.tasks.reading import pages
-from dtg.evaluation.tasks.reading.analysis import ALL, BY_SURPRISAL, FEW_WORDS, Analysis, compare
+from dtg.evaluation.tasks.reading.analysis import ALL, BY_SURPRISAL, FEW_WORDS, TimesAnalysis, compare
 from dtg.evaluation.tasks.reading.data import ReadingTimes, read_times
 from dtg.evaluation.tasks.reading.frequencies import FrequencyList, bundled_frequencies, read_frequencies
 from dtg.evaluation.tasks.reading.imported import ImportedSurprisals, read_surprisals
@@ -256,8 +256,8 @@ class ReadingTask(Task):
             for place, one in enumerate(words)
         ]
 
-    def analysis(self, rows: Sequence[Row]) -> Analysis:
-        return Analysis(self.words(rows), self.is_log, self.across_sentences, self.without_ends)
+    def analysis(self, rows: Sequence[Row]) -> TimesAnalysis:
+        return TimesAnalysis(self.words(rows), self.is_log, self.across_sentences, self.without_ends)
 
     def summarize(self, rows: Sequence[Row], name: str) -> Content:
         found = self.analysis(rows)
@@ -360,7 +360,7 @@ class ReadingTask(Task):
         if [one["word"] for one in ours] != [one["word"] for one in theirs]:
             raise InputError(f"{names[0]} and {names[1]} have not read the same words.")
         how = (content["is_log"], content["across_sentences"], content["without_ends"])
-        found = [Analysis([as_numbers(one) for one in some], *how) for some in (ours, theirs)]
+        found = [TimesAnalysis([as_numbers(one) for one in some], *how) for some in (ours, theirs)]
         return {**content, "against": compare(found[0], found[1], names)}
 
     @classmethod

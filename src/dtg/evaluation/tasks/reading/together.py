@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dtg.errors import MissingExtraError
-from dtg.evaluation.rendering import Block, Heading, Lines, Table
+from dtg.evaluation.rendering import Block, Heading, Table, TextBlock
 from dtg.evaluation.results import Results
 from dtg.evaluation.tasks.reading.analysis import ALL, BY_SURPRISAL
 from dtg.evaluation.tasks.reading.pages import EXPLAINED, UNIT, gain_cells
@@ -24,10 +24,10 @@ def side_by_side(found: Sequence[Results]) -> list[Block]:
         rows.append([one.name, f"{one.content['words']:,}", *cells, *beyond, ms])
     beyond = ["all columns beyond it", "95 % interval", "p"]
     header = ["", "words", f"surprisal, {UNIT}", "95 % interval", "p", "folds", *beyond]
-    blocks: list[Block] = [Heading("Reading times"), Lines([found[0].content["title"]])]
+    blocks: list[Block] = [Heading("Reading times"), TextBlock([found[0].content["title"]])]
     blocks += [Table([*header, "ms a bit"], rows)]
     warnings = {line for one in found for line in one.content["warnings"]}
-    blocks += [Lines([*sorted(warnings), EXPLAINED])]
+    blocks += [TextBlock([*sorted(warnings), EXPLAINED])]
     first, *others = found
     for other in others:
         blocks += [Heading(f"{first.name} and {other.name}", 2), *first.compare(other).blocks()]

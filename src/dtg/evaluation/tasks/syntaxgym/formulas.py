@@ -71,7 +71,7 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Relation:
     """Two numbers compared."""
 
     operator: str  # <, > or =
@@ -88,7 +88,7 @@ class Logic:
 
 
 Quantity = Region | Constant | Sum
-Truth = Comparison | Logic
+Truth = Relation | Logic
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def regions_of(formula: Truth | Quantity) -> Iterator[Region]:
     elif isinstance(formula, Logic):
         for part in formula.parts:
             yield from regions_of(part)
-    elif isinstance(formula, Comparison):
+    elif isinstance(formula, Relation):
         yield from regions_of(formula.left)
         yield from regions_of(formula.right)
 
@@ -197,7 +197,7 @@ class FormulaReader:
         if operator not in ("<", ">", "="):
             return left
         second = self.advance()
-        return Comparison(operator, self.as_quantity(left, first), self.as_quantity(self.sum(depth), second))
+        return Relation(operator, self.as_quantity(left, first), self.as_quantity(self.sum(depth), second))
 
     def sum(self, depth: int) -> Truth | Quantity:
         first = self.token
@@ -235,12 +235,12 @@ class FormulaReader:
         return inside
 
     def as_truth(self, part: Truth | Quantity, first: FormulaToken) -> Truth:
-        if not isinstance(part, Comparison | Logic):
+        if not isinstance(part, Relation | Logic):
             self.fail("a comparison with <, > or =, not a number alone", first)
         return part
 
     def as_quantity(self, part: Truth | Quantity, first: FormulaToken) -> Quantity:
-        if isinstance(part, Comparison | Logic):
+        if isinstance(part, Relation | Logic):
             self.fail("a number (a region, or a sum), not a comparison", first)
         return part
 

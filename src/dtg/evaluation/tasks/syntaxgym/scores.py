@@ -27,7 +27,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dtg.errors import InputError
-from dtg.evaluation.comparison import Outcome, PairedTest, paired_tests
+from dtg.evaluation.comparison import ItemOutcome, PairedTest, paired_tests
 from dtg.evaluation.intervals import FEW, LEVEL, SAMPLES, SEEDS, Floats, Resampling, weighted_interval, weighted_shares
 from dtg.evaluation.tasks.syntaxgym.formulas import Verdict, judge
 from dtg.evaluation.tasks.syntaxgym.suites import Aggregation, Key, Suite, SuiteItem
@@ -254,7 +254,7 @@ def compare_items(
                     "Models are compared on the same items: score both on the same suites."
                 )
 
-    def outcomes(results: Mapping[tuple[str, int], ItemResult]) -> dict[tuple[str, int], Outcome]:
-        return {key: Outcome(result.holds(rule), result.circuit) for key, result in results.items()}
+    def outcomes(results: Mapping[tuple[str, int], ItemResult]) -> dict[tuple[str, int], ItemOutcome]:
+        return {key: ItemOutcome(result.holds(rule), result.circuit) for key, result in results.items()}
 
     return paired_tests(outcomes(ours), outcomes(theirs), "all items", list(CIRCUITS), Resampling(seed=seed))

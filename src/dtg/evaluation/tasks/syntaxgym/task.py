@@ -21,7 +21,7 @@ from dtg.evaluation.accuracies import AccuracyTask, by_group
 from dtg.evaluation.comparison import overlap_table
 from dtg.evaluation.contract import Content, Interval, Item, Metric, Ready, Row, Tables
 from dtg.evaluation.probability import Probability
-from dtg.evaluation.rendering import BarChart, Block, Lines, Table, percent, pluralize
+from dtg.evaluation.rendering import BarChart, Block, Table, TextBlock, percent, pluralize
 from dtg.evaluation.tasks.selection import amount, check_amount, content_hash, draw
 from dtg.evaluation.tasks.syntaxgym.importing import Imported, import_surprisals
 from dtg.evaluation.tasks.syntaxgym.scores import (
@@ -252,13 +252,13 @@ class SyntaxGym(AccuracyTask):
     @classmethod
     def compared_blocks(cls, content: Content, rule: str) -> list[Block]:
         first, second = content["against"]["models"]
-        return [Lines([f"By {cls.rules[rule]}: {first} and {second}."]), overlap_table(cls.tests(content, rule))]
+        return [TextBlock([f"By {cls.rules[rule]}: {first} and {second}."]), overlap_table(cls.tests(content, rule))]
 
     @classmethod
-    def explained(cls, content: Content) -> Lines:
+    def explained(cls, content: Content) -> TextBlock:
         sets = {one["suites"]: one["meaning"] for one in content["scores"]["first"]["averages"]}
         meanings = {**sets, **{title: RULES[rule] for rule, title in RULE_TITLES.items()}}  # type: ignore[index]
-        return Lines([f"{name}: {meaning}." for name, meaning in meanings.items()], is_list=True)
+        return TextBlock([f"{name}: {meaning}." for name, meaning in meanings.items()], is_list=True)
 
     @classmethod
     def table_of(cls, metrics: Sequence[Metric], level: str) -> Table:
