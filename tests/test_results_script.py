@@ -200,7 +200,7 @@ def test_what_is_trained(everything: tuple[Path, Commands]) -> None:
         assert model.family in FAMILIES
         assert model.arc_representation == (system(name) if system(name) in ("arc", "word") else "word+arc")
         assert Path(str(options["data"])).name == CORPUS.get(system(name), "corpus")
-        assert options["threads"] == 1 and not options["resume"] and options["precision"] == "bf16"
+        assert options["threads"] == 1 and not options["resume"] and options["precision"] == "auto"
 
 
 def test_a_second_run_goes_on(script: Script) -> None:

@@ -107,7 +107,7 @@ train() {
   esac
   prepare "${corpus#corpus-}"
   dtg train $config "${settings[@]}" "${changed[@]}" --data "$WORK"/$corpus --out "$WORK"/runs/"$1" --threads 1 \
-    --precision "${PRECISION:-bf16}" \
+    --precision "${PRECISION:-auto}" \
     $([ -d "$WORK"/runs/"$1" ] && echo --resume)
 }
 

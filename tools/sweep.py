@@ -7,7 +7,7 @@
     python -m tools.sweep table --out DIR                             the table of what there is, in Markdown
 
 Without names, all of them, in order. All have mini's model and the same sentences in the same order: a sixteenth of mini's
-words unless `--words` says otherwise, in bfloat16, on one thread. With `--equal-time` (after `time`) a model whose steps take
+words unless `--words` says otherwise, on one thread. With `--equal-time` (after `time`) a model whose steps take
 longer reads fewer words, so that all take as long as `base`: that is how sizes are compared. `--lock FILE` keeps a file locked
 during each training, for machines that several people use; `--minutes` ends a training after that time, to be resumed by the
 same command.
@@ -38,6 +38,7 @@ from dtg.text.corpus import Corpus
 from dtg.training.config import TrainingConfig
 from dtg.training.log import read_log
 from dtg.training.optimizers import make_optimizers
+from dtg.training.runtime import fastest_precision
 from dtg.training.sampler import Sampler
 
 CONFIG = "mini-quarter"
@@ -116,7 +117,7 @@ def command(name: str, data: Path, out: Path, words: int, minutes: float | None)
     found = [sys.executable, "-m", "dtg", "train", str(configs.find(CONFIG))]
     for setting, value in settings.items():
         found += ["--set", f"{setting}={as_toml(value)}"]
-    found += ["--data", str(data), "--out", str(out / name), "--threads", "1", "--precision", "bf16"]
+    found += ["--data", str(data), "--out", str(out / name), "--threads", "1"]
     if minutes is not None:
         found += ["--max-minutes", str(minutes)]
     return [*found, "--resume"] if (out / name).is_dir() else found
@@ -221,11 +222,12 @@ def measure(names: Sequence[str], data: Path, out: Path, words: int) -> None:
     steps = Sampler(split.piece_counts, split.word_counts, config, 1).steps_from(0)
     batches = [split.batch(next(steps).batches[0], "cpu") for _ in range(STEPS)]
     best = dict.fromkeys(names, math.inf)
+    is_mixed = fastest_precision(torch.device("cpu")) == "bf16"
     for turn in range(ROUNDS):
         for name, (model, optimizers) in made.items():
             began = time.process_time()
             for batch in batches:
-                with torch.autocast("cpu", torch.bfloat16):
+                with torch.autocast("cpu", torch.bfloat16, enabled=is_mixed):
                     loss = model.loss(batch)
                 (loss.total / loss.predicted).backward()
                 torch.nn.utils.clip_grad_norm_(model.parameters(), config.gradient_norm)

@@ -21,8 +21,9 @@ from dtg.cli.training import RunOptions
 
 # Names whose default differs, each for a reason that the help says: results of a report and a demo have a folder by default;
 # the bases of a table to be read, and of one to be written; trees of a parser or a model, and how log p is found; the list that
-# is written, and the list whose best tree is scored; sentences that are left out, and those that are made up.
-SEVERAL_MEANINGS = {"--out", "--base", "--by", "--nbest", "--max-words", "--longest", "--sentence"}
+# is written, and the list whose best tree is scored; sentences that are left out, and those that are made up; a parser is
+# trained in float32 unless told otherwise.
+SEVERAL_MEANINGS = {"--precision", "--out", "--base", "--by", "--nbest", "--max-words", "--longest", "--sentence"}
 
 
 @dataclass(frozen=True)

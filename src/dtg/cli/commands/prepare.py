@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,21 +11,13 @@ from typer.core import TyperCommand
 
 from dtg.cli.commands.train_parser import HELD_OUT
 from dtg.cli.exits import interruptible
+from dtg.cli.groups import takes_groups
 from dtg.cli.options import (
     DeviceOption,
-    FunctionsOption,
     LanguageOption,
-    NonProjectiveOption,
     ParagraphsOption,
     ParserOption,
-    ProjectOption,
-    RootsOption,
-    SkipInvalidOption,
-    TagsOption,
     TokenizedOption,
-    TracesOption,
-    TreeFormatOption,
-    UnaryOption,
 )
 from dtg.cli.reading import ReadingOptions
 from dtg.cli.tables import quiet_connections
@@ -71,8 +63,10 @@ def repeat_options(args: list[str]) -> list[str]:
     return repeated
 
 
+@takes_groups
 def prepare(
     out: Annotated[Path, typer.Option(help="The folder to make.", metavar="DIR")],
+    *,
     train: Annotated[list[Path] | None, typer.Option(help=f"What to train on: {SOME}.", metavar="FILE...")] = None,
     text: Annotated[
         list[Path] | None, typer.Option(help="Text to train on, whatever the files are called.", metavar="FILE...")
@@ -101,15 +95,7 @@ def prepare(
     tokenizer: Annotated[
         Path | None, typer.Option(help="Use this SentencePiece model instead of training one.", metavar="FILE.model")
     ] = None,
-    trees: TreeFormatOption = "auto",
-    project: ProjectOption = None,
-    nonprojective: NonProjectiveOption = "lift",
-    roots: RootsOption = "error",
-    unary: UnaryOption = None,
-    functions: FunctionsOption = None,
-    traces: TracesOption = None,
-    tags: TagsOption = None,
-    skip_invalid: SkipInvalidOption = False,
+    policies: ReadingOptions,
     device: DeviceOption = "auto",
 ) -> None:
     """Train a tokenizer, encode treebanks and text, and write all as a folder for dtg train.
@@ -143,24 +129,19 @@ def prepare(
     check_text(text or [])
     given = {"train": train or [], "dev": dev or [], "test": test or []}
     # With --treebank-format brackets, .txt files are treebanks too.
-    texts = {split: [path for path in files if is_text(path) and trees != "brackets"] for split, files in given.items()}
+    texts = {
+        split: [path for path in files if is_text(path) and policies.trees != "brackets"]
+        for split, files in given.items()
+    }
     treebanks = {split: [path for path in files if path not in texts[split]] for split, files in given.items()}
     texts["train"] += text or []
     texts = {split: files for split, files in texts.items() if files}
     folder = parser_folder(parser)
     has_phrases = bool(texts) and kind_of(folder) == "constituency"
     has_treebanks = any(treebanks.values())
-    reading = ReadingOptions(
-        trees="brackets" if has_phrases and not has_treebanks else trees,
-        skip_invalid=skip_invalid,
-        nonprojective=nonprojective,
-        roots=roots,
-        project=project,
-        unary=unary,
-        functions=functions,
-        traces=traces,
-        tags=tags,
-    ).reading([path for files in treebanks.values() for path in files])
+    if has_phrases and not has_treebanks:
+        policies = replace(policies, trees="brackets")
+    reading = policies.reading([path for files in treebanks.values() for path in files])
     if not texts and (parser is not None or (tokenized, paragraphs, longest) != (False, False, LONGEST)):
         raise InputError("--parser, --tokenized, --paragraphs and --longest are about text, and none is given.")
     spoken = language_of(language, treebanks["train"])
