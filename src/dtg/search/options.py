@@ -23,7 +23,7 @@ DEFAULT: Accuracy = "default"
 # What each means; docs/search.md has what it costs and how far surprisals are from those of a beam of 1,000.
 ACCURACIES: Mapping[Accuracy, Mapping[str, float | int]] = {
     "fast": {"beam": 1_000, "word_beam": 1_000, "smallest_share": 1e-3},
-    "default": {"beam": 1_000, "word_beam": 1_000, "smallest_share": 5e-4, "spared_share": 5e-5},
+    "default": {"beam": 1_000, "word_beam": 1_000, "smallest_share": 2e-4},
     "high": {"beam": 2_000, "word_beam": 2_000, "smallest_share": 3e-5},
 }
 FIXED_BEAM = 300  # as in the paper, where a fixed beam is asked for by its other limits
@@ -43,7 +43,7 @@ class BeamOptions:
     # A beam that adapts: hypotheses with less than this share of the probability of all are pruned, before a word and after
     # it. 0 is a beam of fixed width.
     smallest_share: float = 0.0
-    # Garden paths: the best hypothesis with each stack is kept down to this share, if that is less; ...
+    # The best hypothesis with each stack is kept down to this share, if that is less; ...
     spared_share: float = 0.0
     # ... and followed by those continuations that have this share of its own best one.
     own_share: float = 0.3

@@ -1,8 +1,8 @@
 """Which hypotheses are too improbable to be followed: by rank, or, where the beam adapts, by their share of the best.
 
-A garden path is a hypothesis that is improbable now and needed later. Most improbable hypotheses are variants of better ones,
-with the same words on the stack, and what follows hardly tells them apart; a garden path has a stack of its own. So the best
-hypothesis with each stack is kept down to a smaller share than others, and followed by its most probable continuations only.
+Most improbable hypotheses are variants of better ones, with the same words on the stack. The best hypothesis with each stack
+may be kept down to a smaller share than others, and followed by its most probable continuations only; docs/search.md says why
+no accuracy asks for that.
 
 Thresholds depend on the best candidates alone, which are found in any order of expansion: no result depends on the size of a
 pass, or on what else is in it.
