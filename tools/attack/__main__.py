@@ -14,6 +14,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from time import monotonic
@@ -48,13 +49,18 @@ def read_all(seed: int, folder: Path, minutes: float, most: int, found: list[Tal
         total, round_ = sum(one.tried for one in tallies.values()), round_ + 1
 
 
-def run_all(seed: int, folder: Path, minutes: float, bundled: bool, trials: int, found: list[Tally]) -> None:
-    """Kill commands, fill disks and write twice, with a very small model and, if wanted, the bundled ones."""
+MODELS = {  # the language model, the parser, and how many sentences they are given
+    "a very small model": (SMALL_MODEL, SMALL_PARSER, 300),
+    "the bundled models": ("dtg-mini", "parser-small", 24),
+}
+
+
+def run_all(seed: int, folder: Path, minutes: float, models: Sequence[str], trials: int, found: list[Tally]) -> None:
+    """Kill commands, fill disks and write twice, with each of some models."""
     warm_up()
-    models = [("a very small model", SMALL_MODEL, SMALL_PARSER, 300)]
-    models += [("the bundled models", "dtg-mini", "parser-small", 24)] if bundled else []
     shares = {"kills": 0.6, "full disks": 0.2, "two writers": 0.2}
-    for name, model, parser, sentences in models:
+    for name in models:
+        model, parser, sentences = MODELS[name]
         inputs = folder / f"inputs-{model.replace('/', '-')}"
         make_inputs(inputs, sentences)
         of: list[Command] = commands(inputs, model, parser)
@@ -99,6 +105,7 @@ def main(arguments: list[str] | None = None) -> int:
     options.add_argument("--no-commands", action="store_true", help="readers only")
     options.add_argument("--no-readers", action="store_true", help="commands only")
     options.add_argument("--no-bundled", action="store_true", help="a very small model only")
+    options.add_argument("--no-small", action="store_true", help="the bundled models only")
     options.add_argument("--reader", help="with --only: which")
     options.add_argument("--only", type=int, help="the number of one input, to be read again")
     given = options.parse_args(arguments)
@@ -117,7 +124,9 @@ def main(arguments: list[str] | None = None) -> int:
             read_all(given.seed, folder / "readers", some, given.inputs, tallies)
         if not given.no_commands:
             rest = given.minutes * ((1 - READING) if both else 1)
-            run_all(given.seed, folder / "commands", rest, not given.no_bundled, given.trials, tallies)
+            left_out = (given.no_small, given.no_bundled)
+            models = [name for name, is_out in zip(MODELS, left_out, strict=True) if not is_out]
+            run_all(given.seed, folder / "commands", rest, models, given.trials, tallies)
     except KeyboardInterrupt:
         print("interrupted; what was tried until then:", file=sys.stderr)
     finally:
