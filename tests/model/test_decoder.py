@@ -125,7 +125,8 @@ def test_normalised_queries_and_keys_bound_what_content_adds() -> None:
     seen = []
 
     class Keys:
-        skip = 0
+        def queries(self, rows: torch.Tensor) -> torch.Tensor:
+            return rows
 
         def attend(self, projected: Any) -> torch.Tensor:
             seen.append(projected)
