@@ -24,7 +24,7 @@ from dtg.evaluation.results import Results
 from dtg.evaluation.storage import Progress, Store, compute_stored
 from dtg.evaluation.tasks.registry import OF_PHRASES, PARSER_TASKS, TASKS
 from dtg.io.locks import Lock, locked_folder
-from dtg.io.processes import Processes
+from dtg.io.processes import Processes, launched
 from dtg.io.rendezvous import joined
 from dtg.language_model import LanguageModel
 from dtg.parser import Parser
@@ -125,6 +125,8 @@ def run(
         task = task.for_model(model.model)
     if other is not None:
         task.check_comparable(other.items, str(other.folder or other.name))
+    if model is not None and out is None and launched().count > 1:
+        raise InputError("several processes share the work through a folder; name it.")
     with joined() as processes, results_folder(out, processes) as folder:
         if model is None:
             if not processes.is_main:
@@ -136,8 +138,6 @@ def run(
                 Store(out, settings).check()
             rows = list(ready.rows)
         else:
-            if out is None and processes.count > 1:
-                raise InputError("several processes share the work through a folder; name it.")
             settings = model.settings(f"evaluate {task.name}", task.data_sha256, task.settings())
             called, given = model.name, {"model": model.folder or "in memory"}
             measure = lambda items: task.measure(model.model, items)  # noqa: E731 - a closure with a name
