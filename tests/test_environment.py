@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +84,38 @@ def test_a_product_in_bfloat16_does_not_end_the_process() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) == 64 * 64 * 256
+
+
+@pytest.mark.parametrize(
+    ("maker", "flags", "palettes", "limit", "is_fast"),
+    [
+        ("GenuineIntel", "avx512_bf16 amx_bf16 amx_tile", 1, None, True),
+        ("GenuineIntel", "avx512_bf16 amx_bf16 amx_tile", None, None, True),  # it cannot be asked
+        ("GenuineIntel", "avx512_bf16 amx_bf16 amx_tile", 0, "AVX512_CORE_BF16", False),
+        ("GenuineIntel", "avx512_bf16", 0, None, False),
+        ("AuthenticAMD", "avx512_bf16", 0, None, True),
+        ("AuthenticAMD", "avx2", 0, None, False),
+    ],
+)
+def test_where_bfloat16_is_faster(
+    maker: str,
+    flags: str,
+    palettes: int | None,
+    limit: str | None,
+    is_fast: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = tmp_path / "cpuinfo"
+    told.write_text(f"processor\t: 0\nvendor_id\t: {maker}\nmodel name\t: x\nflags\t\t: fpu {flags} sse\n\n" * 2)
+    monkeypatch.setattr(environment, "CPUINFO", told)
+    monkeypatch.setattr(environment, "tile_palettes", lambda: palettes)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.delenv(environment.ONEDNN_LIMIT, raising=False)
+    if limit is not None:
+        monkeypatch.setenv(environment.ONEDNN_LIMIT, limit)
+    assert environment.has_fast_bfloat16() == is_fast
+    assert environment.claims_amx() == ("amx_tile" in flags)
+    monkeypatch.setattr(environment, "CPUINFO", tmp_path / "none")
+    assert not environment.has_fast_bfloat16()

@@ -8,7 +8,6 @@ Accelerate's does not run on CPUs and could not be tested here.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
+from dtg.environment import has_fast_bfloat16
 from dtg.errors import InputError, MissingExtraError
 from dtg.io.settings import check_choice
 
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from accelerate.tracking import GeneralTracker
 
 PRECISIONS = ("auto", "no", "bf16", "fp16")
-WORTHWHILE = 1.3  # how much faster products must be in bfloat16, to make up for casting
-PRODUCT = (1024, 256, 1024)  # rows, inputs and outputs of a product that is measured
 DEVICES = ("auto", "cpu", "cuda", "mps")
 TRACKERS = ("tensorboard", "wandb")  # packages and extras, too
 
@@ -154,28 +151,10 @@ def fastest_precision_for_all(*, on_cpu: bool) -> str:
 
 
 def fastest_precision(device: torch.device) -> str:
-    """ "bf16" if the device multiplies matrices markedly faster in bfloat16 than in float32, else "no".
-
-    On a CPU that is measured, which takes a tenth of a second: several offer instructions for bfloat16 that are no faster.
-    """
+    """ "bf16" if the device is known to multiply matrices markedly faster in bfloat16 than in float32, else "no"."""
     if device.type == "cuda":
         return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "no"
-    if device.type != "cpu":
-        return "no"
-    rows, inputs, outputs = PRODUCT
-    left, right = torch.ones(rows, inputs), torch.ones(outputs, inputs)
-    in_full = seconds_of_product(left, right)
-    return "bf16" if WORTHWHILE * seconds_of_product(left.bfloat16(), right.bfloat16()) < in_full else "no"
-
-
-def seconds_of_product(left: Tensor, right: Tensor, repeats: int = 8) -> float:
-    """The least time that a linear map takes; other programs only add to it."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        functional.linear(left, right)
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return "bf16" if device.type == "cpu" and has_fast_bfloat16() else "no"
 
 
 def blocks(module: nn.Module) -> list[nn.Module]:
