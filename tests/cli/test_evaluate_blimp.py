@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from dtg.language_model import LanguageModel
 from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.search.options import BeamOptions
 from dtg.text.sentence import Sentence
+from tests.cli.running import together
 from tests.evaluation.pairs.making import record, write
 from tests.evaluation.test_running import SENTENCES
 from tests.parser.parsers import small_parser
@@ -175,25 +174,9 @@ def test_mistakes(made: Path, tmp_path: Path) -> None:
         run(made, "--against", tmp_path / "one")
 
 
-def one_of_two(rank: int, port: int, arguments: Sequence[str]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("RANK", rank), ("WORLD_SIZE", 2), ("MASTER_ADDR", "127.0.0.1"), ("MASTER_PORT", port)):
-            patch.setenv(name, str(value))
-        command(*arguments)
-
-
 def run_in_two_processes(*arguments: str | Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    context = multiprocessing.get_context("spawn")
-    given = [str(argument) for argument in arguments]
-    workers = [context.Process(target=one_of_two, args=(rank, port, given)) for rank in range(2)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(300)
-    assert [worker.exitcode for worker in workers] == [0, 0]
+    done = together("evaluate", *arguments)
+    assert [one.returncode for one in done] == [0, 0], done
 
 
 @pytest.mark.slow
