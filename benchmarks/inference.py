@@ -10,6 +10,7 @@ multiplying matrices.
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import resource
 import time
@@ -22,6 +23,7 @@ import torch
 from benchmarks.training import SMALL, matrix_rate, product, timed
 from dtg import DependencyTree
 from dtg.errors import TreeError
+from dtg.families import FAMILIES
 from dtg.model import DecoderModel, ModelConfig
 from dtg.model.heads import FactoredHead
 from dtg.scoring.tree_scores import score_derivations
@@ -35,6 +37,7 @@ from tests.twins import random_projective_heads
 RELEASED_BEAM = {10: 14.8, 20: 51.6}  # seconds at beam 300, word beam 30
 RELEASED_DEEP = {20: 300.0}  # with weights that keep stacks deep
 RELEASED_TREES = {20: 3.5, 40: 6.9}  # seconds for 300 trees on two threads of a quiet machine, beside dtg (design.md)
+LABELS = tuple(f"L{number}" for number in range(26))  # as many as GUM has
 RELEASED_RATE = 200e9  # the matrix rate of that machine
 Pieces = tuple[int, ...]
 
@@ -50,7 +53,8 @@ class Searched(NamedTuple):
 
 
 def small_model(family: str = "dtg", *, towards_gen: float = 0.0) -> DecoderModel:
-    model = DecoderModel.create(ModelConfig(family=family, vocabulary=8192, **SMALL)).eval()
+    of_phrases = {"labels": LABELS} if "labels" in FAMILIES[family].system.options else {}
+    model = DecoderModel.create(ModelConfig(family=family, vocabulary=8192, **SMALL, **of_phrases)).eval()
     assert isinstance(model.head, FactoredHead)
     with torch.no_grad():
         model.head.outer.bias[GENERATE] += towards_gen
@@ -111,6 +115,26 @@ def beams(repeats: int) -> None:
                 f"{weights:<10}{family:<11}{300:>5}{word_beam:>6}{words:>6}{found.seconds:>9.2f}"
                 f"{1000 * found.seconds / words:>9.0f}{found.rows:>9,}{found.depth:>7.1f}{100 * share:>10.0f}%{against}"
             )
+
+
+def families(repeats: int) -> None:
+    """CPU milliseconds a row, of every family in turns, at one beam: what a family's own bookkeeping costs."""
+    options = BeamOptions(beam=100, word_beam=33, max_actions=12)
+    models = {name: small_model(name, towards_gen=1.0) for name in FAMILIES}
+    best = dict.fromkeys(models, math.inf)
+    rows = dict.fromkeys(models, 0)
+    for turn in range(repeats + 1):
+        for name, model in models.items():
+            start = time.process_time()
+            rows[name] = search_one(model, a_sentence(4 if not turn else 10, turn and 1), options).rows
+            if turn:
+                best[name] = min(best[name], time.process_time() - start)
+    print(f"\n{'family':<12}{'rows':>9}{'CPU s':>8}{'ms/row':>8}{'of dtg':>8}")
+    of_dtg = best["dtg"] / rows["dtg"]
+    for name, seconds in best.items():
+        print(
+            f"{name:<12}{rows[name]:>9,}{seconds:>8.2f}{1000 * seconds / rows[name]:>8.3f}{seconds / rows[name] / of_dtg:>8.2f}"
+        )
 
 
 def near(heads: tuple[int, ...], count: int, seed: int) -> list[DependencyTree]:
@@ -213,10 +237,14 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--trees", action="store_true", help="only sets of trees")
+    parser.add_argument("--families", action="store_true", help="only what a row costs in each family")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     if options.trees:
         tree_sets(options.repeats)
+        return
+    if options.families:
+        families(options.repeats)
         return
     start = time.perf_counter()
     print(
@@ -224,6 +252,7 @@ def main() -> None:
     )
     print("(the released code's seconds are quoted, from a machine that made 320)")
     beams(options.repeats)
+    families(options.repeats)
     tree_sets(options.repeats)
     an_item()
     many_sentences()
