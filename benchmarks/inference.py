@@ -16,7 +16,7 @@ import resource
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -53,7 +53,7 @@ class Searched(NamedTuple):
 
 
 def small_model(family: str = "dtg", *, towards_gen: float = 0.0) -> DecoderModel:
-    of_phrases = {"labels": LABELS} if "labels" in FAMILIES[family].system.options else {}
+    of_phrases: dict[str, Any] = {"labels": LABELS} if "labels" in FAMILIES[family].system.options else {}
     model = DecoderModel.create(ModelConfig(family=family, vocabulary=8192, **SMALL, **of_phrases)).eval()
     assert isinstance(model.head, FactoredHead)
     with torch.no_grad():
@@ -132,9 +132,8 @@ def families(repeats: int) -> None:
     print(f"\n{'family':<12}{'rows':>9}{'CPU s':>8}{'ms/row':>8}{'of dtg':>8}")
     of_dtg = best["dtg"] / rows["dtg"]
     for name, seconds in best.items():
-        print(
-            f"{name:<12}{rows[name]:>9,}{seconds:>8.2f}{1000 * seconds / rows[name]:>8.3f}{seconds / rows[name] / of_dtg:>8.2f}"
-        )
+        each = seconds / rows[name]
+        print(f"{name:<12}{rows[name]:>9,}{seconds:>8.2f}{1000 * each:>8.3f}{each / of_dtg:>8.2f}")
 
 
 def near(heads: tuple[int, ...], count: int, seed: int) -> list[DependencyTree]:
