@@ -12,9 +12,8 @@ batch is computed again, so that every row of the dataset is in the result once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from dtg import pretrained
 from dtg.cluster.lines import check_ray, read_lines
@@ -22,8 +21,9 @@ from dtg.cluster.pool import Workers
 from dtg.cluster.workers import ParseWorker, SurprisalWorker
 from dtg.errors import InputError
 from dtg.io.settings import check_choice
+from dtg.language_model import SurprisalOptions, spelled_out
 from dtg.scoring.columns import Per
-from dtg.search.options import Accuracy, BeamOptions, Boundary
+from dtg.search.options import BeamOptions
 from dtg.tables.columns import UNITS, Base
 from dtg.tables.long_sentences import MAX_WORDS
 
@@ -33,21 +33,19 @@ if TYPE_CHECKING:
 __all__ = ["Workers", "parse", "read_lines", "surprisal"]
 
 
+@spelled_out(SurprisalOptions)
 def surprisal(
     dataset: Dataset,
     *,
     model: str | Path = pretrained.MODEL,
     column: str = "text",
-    accuracy: Accuracy | None = None,
     beam: int | None = None,
-    word_beam: int | None = None,
-    boundary: Boundary = "next",
-    columns: Sequence[str] = (),
     base: Base = "2",
     per: Per = "word",
     end: bool = False,
     tokenized: bool = False,
     workers: Workers | None = None,
+    **search: Unpack[SurprisalOptions],
 ) -> Dataset:
     """The surprisal of each word of a dataset's sentences.
 
@@ -55,16 +53,13 @@ def surprisal(
         dataset: of Ray, with a sentence in each row.
         model: a folder that every machine sees, or the name of a bundled model.
         column: the column that has the sentences. A row without one has no words, and is left out.
-        accuracy: how much the search keeps: "fast", "default" or "high".
-        beam: a beam of fixed size instead.
-        word_beam: how many hypotheses it keeps once a word is known.
-        boundary: whether the probability that a word is over belongs to the "next" word or to its "own".
-        columns: more columns, as `LanguageModel.surprisal` knows them.
+        beam: a beam of fixed size instead of one that adapts.
         base: "2" for bits, "e" for nats.
         per: a row for each "word" or for each "whitespace" word.
         end: a row for the end of each sentence, too.
         tokenized: words are between spaces; otherwise text is split by the model's rules.
         workers: how many there are, and what each has; one with a CPU by default.
+        **search: `accuracy`, `boundary`, `columns` and the other options of `LanguageModel.surprisal`.
 
     Returns:
         A dataset with a row for each word: the columns of `dtg surprisal`, and those of the given dataset. Have one among them
@@ -72,9 +67,7 @@ def surprisal(
     """
     check_choice("base", base, UNITS)
     check_choice("per", per, ("word", "whitespace"))
-    options = BeamOptions.of(
-        accuracy=accuracy, beam=beam, word_beam=word_beam, boundary=boundary, columns=tuple(columns)
-    )
+    options = BeamOptions.of(beam=beam, **search)
     check_column(dataset, column)
     return (workers or Workers()).map(
         dataset,

@@ -36,7 +36,7 @@ def read_lines(paths: str | Path | Sequence[str | Path], *, lines: int = 10_000)
 
 
 def pieces_of(path: Path, lines: int) -> Iterator[dict[str, Any]]:
-    """Where in a file each so many lines begin; one piece, if it is compressed."""
+    """Where in a file every chunk of this many lines begins; a compressed file is one chunk."""
     check_is_file(path)
     with path.open("rb") as file:
         if unzipped(file) is not file:

@@ -117,7 +117,7 @@ class Processes:
             return True
 
     def until(self, is_so: Callable[[], bool], seconds: float | None = None) -> bool:
-        """Wait until something is so; False if that takes longer than so many seconds.
+        """Wait until something is so; False if that takes longer than a number of seconds.
 
         Raises:
             PeerError: another process has failed meanwhile.

@@ -59,7 +59,7 @@ class UnparsedSentence:
         return self._both()[1]
 
     def has_at_most(self, words: int) -> bool:
-        """Whether it has no more than so many words; they are not looked for where there are fewer characters."""
+        """Whether it has at most this number of words; they are not looked for where there are fewer characters."""
         return self.most_words <= words or len(self.words) <= words
 
     def _both(self) -> tuple[tuple[str, ...], Source]:
