@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from dtg import write_conllu
+from tests.processes import call, run_script
 from tests.twins import random_sentences
 
 ROOT = Path(__file__).parents[1]
@@ -51,8 +50,7 @@ def script_of(page: Path | str) -> str:
 
 def run(script: Path, *arguments: str) -> str:
     """What it prints; its folder is where it is run."""
-    command = [sys.executable, "-W", "error", script.name, *arguments]
-    done = subprocess.run(command, cwd=script.parent, capture_output=True, text=True, encoding="utf-8", check=False)
+    done = call(run_script, script.name, *arguments, folder=script.parent)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -49,6 +49,12 @@ def test_every_error_is_drawn_in_the_tree() -> None:
     assert all(issubclass(getattr(errors, name), errors.DtgError) for name in defined)
 
 
-def test_reading_trees_does_not_import_torch() -> None:
-    script = "import sys, dtg, dtg.cli; assert 'torch' not in sys.modules; dtg.families; assert 'torch' in sys.modules"
+def test_what_takes_seconds_to_import_waits_until_it_is_needed() -> None:
+    """Reading trees needs no torch, and loading a model none of torch's compiler."""
+    script = """
+import sys, dtg, dtg.cli
+assert 'torch' not in sys.modules
+dtg.load('dtg-mini')
+assert 'torch' in sys.modules and 'torch._dynamo' not in sys.modules
+"""
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -1,7 +1,7 @@
 """The command line run as a user runs it: in a process of its own.
 
-Where torch has one thread, as under `make test`, that process is a copy of the one that tests, which has imported torch
-already: a new one would take seconds for that. With more threads a copy may hang, and a new process is started.
+Where torch has one thread, as under `make test`, that process is a copy of the one that tests, with the models that it holds.
+With more threads a copy may hang, and a copy cannot train: then a new process is started.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO
 
 from dtg.cli import main
+from tests.processes import call, run_command
 
 TIMEOUT = 120  # seconds
 WITH_GRADIENTS = ("train", "train-parser")  # torch computes these in threads of its own, which a copy does not have
@@ -43,8 +44,7 @@ def dtg(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[st
 
 def started(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     """In a new process."""
-    command = [sys.executable, "-c", "from dtg.cli import main; main()", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    return call(run_command, *arguments)
 
 
 def forked(arguments: list[str], before: Callable[[], None] | None = None) -> subprocess.CompletedProcess[str]:

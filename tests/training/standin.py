@@ -174,7 +174,7 @@ def die_before_rename(number: int) -> None:
     atomic.put_in_place = doomed
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("out", type=Path)
     parser.add_argument("--resume", action="store_true")
@@ -185,7 +185,7 @@ def main() -> None:
     parser.add_argument("--signal-at", type=int)
     parser.add_argument("--doomed-rename", type=int)
     parser.add_argument("--accumulate", type=int, default=1)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     torch.set_num_threads(1)
     if given.doomed_rename:
         die_before_rename(given.doomed_rename)

@@ -12,7 +12,7 @@ from accelerate.state import AcceleratorState
 from dtg.training import Reporter, RuntimeOptions, runtime
 from dtg.training.runtime import fastest_precision
 from tests.training.standin import assert_same, log_without_times, toy_train
-from tests.training.test_processes import torchrun
+from tests.training.test_processes import two_processes
 
 AUTO = RuntimeOptions("auto", device="cpu")
 
@@ -73,5 +73,5 @@ def test_bfloat16_where_it_is_faster(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.slow
 def test_two_processes_agree(tmp_path: Path) -> None:
-    torchrun(tmp_path / "run", "--precision", "auto", "--signal-at", 2, code=3)
+    two_processes(tmp_path / "run", "--precision", "auto", "--signal-at", 2, code=3)
     assert log_without_times(tmp_path / "run")[0]["precision"] in ("no", "bf16")

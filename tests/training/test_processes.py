@@ -6,18 +6,27 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
-from tests.training.standin import last_weights, log_without_times, toy_train
+from tests.processes import call_together
+from tests.training.standin import last_weights, log_without_times, main, toy_train
 
 ROOT = Path(__file__).parents[2]
 CURVE = ("loss", "gradient_norm", "word_perplexity", "piece_perplexity")
 
 
-def torchrun(*arguments: object, code: int = 0) -> str:
+def two_processes(*arguments: object, code: int = 0) -> None:
+    """The training in two processes that are started as torchrun starts them."""
+    done = call_together(main, [str(argument) for argument in arguments])
+    assert [one.returncode for one in done] == [code, code], "".join(one.stderr for one in done)
+
+
+def torchrun(*arguments: object) -> None:
+    """The training as a user starts it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -35,8 +44,7 @@ def torchrun(*arguments: object, code: int = 0) -> str:
         check=False,
         timeout=120,
     )
-    assert (done.returncode == 0) == (code == 0), done.stderr
-    return done.stderr
+    assert done.returncode == 0, done.stderr
 
 
 def assert_close(one: Path, other: Path) -> None:
@@ -61,9 +69,11 @@ def twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [[], ["--fsdp"]])
-def test_two_processes_are_one_with_twice_the_accumulation(tmp_path: Path, twice: Path, more: list[str]) -> None:
-    torchrun(tmp_path / "run", *more)
+@pytest.mark.parametrize(("launch", "more"), [(torchrun, []), (two_processes, ["--fsdp"])])
+def test_two_processes_are_one_with_twice_the_accumulation(
+    tmp_path: Path, twice: Path, launch: Callable[..., None], more: list[str]
+) -> None:
+    launch(tmp_path / "run", *more)
     assert_close(twice, tmp_path / "run")
     best = (tmp_path / "run" / "best" / "model.safetensors").stat().st_size
     assert best == (twice / "best" / "model.safetensors").stat().st_size
@@ -71,7 +81,7 @@ def test_two_processes_are_one_with_twice_the_accumulation(tmp_path: Path, twice
 
 @pytest.mark.slow
 def test_mixed_precision_learns_the_same_roughly(tmp_path: Path, twice: Path) -> None:
-    torchrun(tmp_path / "run", "--precision", "bf16")
+    two_processes(tmp_path / "run", "--precision", "bf16")
     mine, theirs = log_without_times(tmp_path / "run")[1:], log_without_times(twice)[1:]
     assert [a["loss"] for a in mine] == pytest.approx([b["loss"] for b in theirs], rel=0.05)
     assert [a["loss"] for a in mine] != [b["loss"] for b in theirs]
@@ -80,6 +90,6 @@ def test_mixed_precision_learns_the_same_roughly(tmp_path: Path, twice: Path) ->
 
 @pytest.mark.slow
 def test_begun_on_two_shared_out_and_finished_on_one(tmp_path: Path, twice: Path) -> None:
-    torchrun(tmp_path / "run", "--fsdp", "--precision", "no", "--signal-at", 6, code=3)
+    two_processes(tmp_path / "run", "--fsdp", "--precision", "no", "--signal-at", 6, code=3)
     assert toy_train(tmp_path / "run", accumulate=2, resume=True).finished == "complete"
     assert_close(twice, tmp_path / "run")

@@ -6,12 +6,13 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from dtg.environment import total_memory
 from dtg.errors import CheckpointError, ConfigError, NotFiniteError
@@ -24,6 +25,7 @@ FLOATS = {
     "F32": torch.float32,
     "F64": torch.float64,
 }  # as safetensors say
+DRAWING = frozenset({torch.Tensor.normal_, torch.Tensor.uniform_})
 TOO_LARGE = (RuntimeError, OverflowError, TypeError)  # what torch raises for sizes beyond 64 bits
 
 
@@ -50,9 +52,21 @@ def load_network(build: Callable[[], Network], folder: Path, *, verify: bool = T
     return network
 
 
+class WithoutDrawing(TorchFunctionMode):
+    """Weights stay as they are allocated: to draw numbers that are not there, torch would import its compiler first."""
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        given = kwargs or {}
+        if function in DRAWING or getattr(function, "__module__", None) == nn.init.__name__:
+            return args[0] if args else given["tensor"]
+        return function(*args, **given)
+
+
 def shapes_of(build: Callable[[], nn.Module]) -> dict[str, torch.Tensor]:
     """The weights of a network without their numbers: no memory is taken for them."""
-    with torch.device("meta"):
+    with torch.device("meta"), WithoutDrawing():
         try:
             return dict(build().state_dict())
         except TOO_LARGE as error:
