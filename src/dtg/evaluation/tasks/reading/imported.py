@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import InputError
+from dtg.evaluation.tasks.characters import Characters, visible, without_space
 from dtg.io.hashing import file_hash
 from dtg.io.messages import pluralize
 from dtg.tables.columns import NATS, Base
@@ -27,7 +28,6 @@ SURPRISALS = ("surprisal", "sum_surprisal_base2", "surp", "sum_surprisal")
 LOGS = ("logprob", "log_probability", "logp", "log_prob")
 BITS = ("sum_surprisal_base2",)
 NUMBERS = ("sentence_id", "sentence_number", "sent_id")
-SPACE_MARKS = "▁Ġ"
 SPECIAL = re.compile(r"<[^<>\s]+>")
 LAST = ("entropy", "stack_depth")  # of several tokens, that of the last; other columns add up
 DIFFERING = 0.01
@@ -151,7 +151,7 @@ def in_order_read(tokens: Tokens, words: Sequence[str], sentences: Sequence[Hash
     """The rows of the sentences that were read, in that order, each found by its text; None if one is not in the table."""
     read: dict[Hashable, str] = {}
     for word, sentence in zip(words, sentences, strict=False):
-        read[sentence] = read.get(sentence, "") + "".join(word.split())
+        read[sentence] = read.get(sentence, "") + without_space(word)
     rows: dict[str, list[int]] = {}
     for place, sentence in enumerate(tokens.sentences):
         rows.setdefault(sentence, []).append(place)
@@ -163,11 +163,6 @@ def in_order_read(tokens: Tokens, words: Sequence[str], sentences: Sequence[Hash
         if read and all(text in known for text in read.values()):
             return [place for text in read.values() for place in known[text]]
     return None
-
-
-def visible(token: str) -> str:
-    """What is left of a token without white space and its marks."""
-    return "".join(token.split()).lstrip(SPACE_MARKS)
 
 
 def align_first(
@@ -186,8 +181,8 @@ def align_first(
 
 def align(path: Path, tokens: Sequence[str], words: Sequence[str]) -> tuple[list[int | None], list[str]]:
     """For each token the word in which it begins, None for special tokens; and what is to be said about it."""
-    written = "".join("".join(word.split()) for word in words)
-    owner = [place for place, word in enumerate(words) for _ in "".join(word.split())]
+    characters = Characters.of(words)
+    written, owner = characters.text, characters.parts
     places: list[int | None] = []
     at = differing = straddling = 0
     first_difference = ""
@@ -209,7 +204,7 @@ def align(path: Path, tokens: Sequence[str], words: Sequence[str]) -> tuple[list
             differing += sum(one != other for one, other in zip(expected, shown, strict=True))
             context = written[max(0, at - 15) : at + 15]
             first_difference = first_difference or f" They differ first at token {number}: {token!r} for {context!r}."
-        straddling += owner[at + len(shown) - 1] != owner[at]
+        straddling += characters.straddles(at, len(shown))
         places.append(owner[at])
         at += len(shown)
     if at < len(written):

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import InputError
+from dtg.evaluation.tasks.characters import Characters, visible
 from dtg.evaluation.tasks.syntaxgym.scores import region_surprisals
 from dtg.evaluation.tasks.syntaxgym.suites import Key, Suite, SuiteSentence, suite_sentences
 from dtg.tables.columns import NATS, UNITS, Base
@@ -30,7 +31,6 @@ from dtg.tables.formats import number_in, read_rows
 from dtg.tables.sidecar import read_sidecar, sidecar_path
 
 KEY = ("suite", "item", "condition")
-SPACE_MARKS = "▁Ġ"  # of SentencePiece and of byte-level tokenizers, before a word
 ENDING = re.compile(r"[.?!]|<[^<>]+>|\[[^\[\]]+\]")
 
 
@@ -45,33 +45,28 @@ class Alignment:
 
 def align(sentence: SuiteSentence, tokens: Sequence[str]) -> Alignment:
     """The regions of a sentence's tokens."""
-    characters = [
-        (character, number)
-        for number, region in enumerate(sentence.regions, start=1)
-        for character in "".join(region.split())
-    ]
-    written = "".join(character for character, _ in characters)
+    characters = Characters.of(sentence.regions)
+    written = characters.text
     regions: list[int] = []
     place = straddling = 0
     for number, token in enumerate(tokens, start=1):
-        visible = "".join(token.split()).lstrip(SPACE_MARKS)
+        shown = visible(token)
         if place == len(written):
-            if visible and not ENDING.fullmatch(visible):
+            if shown and not ENDING.fullmatch(shown):
                 raise InputError(
                     f"{sentence.key}: token {number} is {token!r}, but the sentence has ended. "
                     f"Expected were the words of: {sentence.text}"
                 )
             continue
-        if not written.startswith(visible, place):
+        if not written.startswith(shown, place):
             raise InputError(
                 f"{sentence.key}: token {number} is {token!r} where the sentence continues with "
-                f"{written[place : place + max(10, len(visible))]!r}. Expected were the words of: {sentence.text}\n"
+                f"{written[place : place + max(10, len(shown))]!r}. Expected were the words of: {sentence.text}\n"
                 "Leave out symbols for the beginning of a sentence; letters must be as they are in the suite."
             )
-        region = characters[place][1]
-        place += len(visible)
-        straddling += bool(visible) and characters[place - 1][1] != region
-        regions.append(region)
+        straddling += characters.straddles(place, len(shown))
+        regions.append(characters.parts[place] + 1)
+        place += len(shown)
     if place < len(written):
         raise InputError(
             f"{sentence.key}: its {len(tokens)} tokens end before {written[place:]!r}. "
