@@ -11,74 +11,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from dtg.errors import ColumnError, InputError
+from dtg.errors import InputError
+from dtg.evaluation.tasks.reading.columns import Role, find_columns
 from dtg.evaluation.tasks.reading.sentences import WORD, with_words
 from dtg.io.messages import pluralize
 from dtg.tables.formats import number_in, read_rows
 
-Role = Literal["word", "time", "story", "sentence", "position", "participant"]
-# What columns are often called, the likeliest first; case and _ . - do not count.
-KNOWN: Mapping[Role, tuple[str, ...]] = {
-    "word": ("word", "token", "region_text", "ia_label", "wordform"),
-    "time": (
-        *(
-            "gmean_rt",
-            "time",
-            "rt",
-            "reading_time",
-            "mean_rt",
-            "word_time",
-            "duration",
-            "gaze_duration",
-            "fprt",
-            "rt_ms",
-        ),
-        *(
-            "word_gaze_duration",
-            "ia_first_run_dwell_time",
-            "first_pass",
-            "first_run_dwell_time",
-            "rtfirstpass",
-            "latency",
-        ),
-    ),
-    "story": (
-        *("story", "text", "text_id", "passage", "document", "doc_id", "story_id", "article", "item", "item_id"),
-        *("item_nr", "item_number", "trial"),
-    ),
-    "sentence": (
-        *("sentence", "sentence_id", "sent_id", "sentence_number", "sentence_num", "sent", "sent_nr", "sentence_nr"),
-    ),
-    "position": (
-        *(
-            "word_in_sentence_number",
-            "word_in_sentence",
-            "position",
-            "word_index",
-            "word_id",
-            "word_number",
-            "word_num",
-        ),
-        *("word_pos", "word_nr", "zone", "index", "region", "text_pos"),
-    ),
-    "participant": (
-        *(
-            "participant",
-            "subject",
-            "subj",
-            "participant_id",
-            "subject_id",
-            "subj_nr",
-            "subj_id",
-            "worker_id",
-            "reader",
-        ),
-        *("who", "pp_nr", "recording_session_label"),
-    ),
-}
-REQUIRED: Mapping[Role, str] = {"word": "the words", "time": "the reading times"}
 SENTENCE_END = re.compile(r"[.?!…][\"'”’)\]]*$")
 SHORTEST, LONGEST = 100.0, 3000.0  # ms: times of single readings outside are left out
 
@@ -115,6 +55,17 @@ class ReadingTimes:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class WordRow:
+    """A row of the table, with what it says of its word."""
+
+    where: str
+    cells: Mapping[str, Any]
+    word: str
+    story: str
+    number: int | None  # in its sentence, or in its text
+
+
 def read_times(
     path: Path,
     named: Mapping[Role, str | None],
@@ -147,15 +98,14 @@ def read_times(
     times: list[list[float]] = []
     readings: list[SingleReading] = []
     left_out = without = skipped = 0
-    positions = None if columns["sentence"] else positions_in_texts(rows, columns, path)
+    word_rows = [word_row(row, columns, f"{path}, {where}") for where, row in rows]
+    positions = None if columns["sentence"] else positions_in_texts(word_rows)
     counter = Positions(has_sentences=bool(columns["sentence"]), known=positions)
     low, high = limits or (SHORTEST, LONGEST)
-    for where, row in rows:
-        text = word_of(row, columns, f"{path}, {where}")
-        story = key_of(row, columns["story"])
-        participant = key_of(row, columns["participant"])
-        asked = position_of(row, columns, f"{path}, {where}")
-        sentence, position = counter.next(participant, story, key_of(row, columns["sentence"]), asked, text)
+    for row in word_rows:
+        text, story = row.word, row.story
+        participant = key_of(row.cells, columns["participant"])
+        sentence, position = counter.next(participant, story, key_of(row.cells, columns["sentence"]), row.number, text)
         key = (story, sentence, position)
         place = places.setdefault(key, len(words))
         if place == len(words):
@@ -163,20 +113,20 @@ def read_times(
             times.append([])
         elif not participant:
             raise InputError(
-                f"{path}, {where}: word {position} of sentence {sentence or '1'}{in_story(story)} is there a second time. If "
+                f"{row.where}: word {position} of sentence {sentence or '1'}{in_story(story)} is there a second time. If "
                 "several people read it, name the column that says who; if several versions of a sentence have the same "
                 "number, name all columns that tell them apart."
             )
         elif words[place].word != text:
             raise InputError(
-                f"{path}, {where}: word {position} of sentence {sentence or '1'}{in_story(story)} is {text!r} here and "
+                f"{row.where}: word {position} of sentence {sentence or '1'}{in_story(story)} is {text!r} here and "
                 f"{words[place].word!r} before. Name all columns that tell sentences apart, such as item and condition."
             )
-        time = number_in(dict(row), columns["time"][0], float, f"{path}, {where}")
+        time = number_in(dict(row.cells), columns["time"][0], float, row.where)
         if time == 0:  # in eye tracking, a word that was skipped
             time, skipped = None, skipped + 1
         if time is not None and time < 0:
-            raise InputError(f"{path}, {where}: the time is {time:g}; times are in ms, above 0, or empty.")
+            raise InputError(f"{row.where}: the time is {time:g}; times are in ms, above 0, or empty.")
         if time is None:
             without += 1
         elif participant and not low <= time <= high:
@@ -205,40 +155,9 @@ def read_times(
     return ReadingTimes(found, tuple(readings), columns, tuple(notes))
 
 
-def find_columns(
-    path: Path, there: Sequence[str], named: Mapping[Role, str | None], needed: Sequence[Role] = ("word", "time")
-) -> dict[Role, tuple[str, ...]]:
-    """Which columns play which roles; raises if one that is needed is not found, or one that is named is not there."""
-    found: dict[Role, tuple[str, ...]] = {}
-    simple = {simplified(name): name for name in reversed(there)}
-    for role, known in KNOWN.items():
-        asked = named.get(role)
-        if asked is not None:
-            names = [name.strip() for name in asked.split(",") if name.strip()]
-            if missing := [name for name in names if name not in there]:
-                raise InputError(f"{path} has no column {missing[0]!r}. It has: {', '.join(there)}.")
-            found[role] = tuple(names)
-        else:
-            taken = {name for some in found.values() for name in some} | {
-                part.strip() for value in named.values() if value for part in value.split(",")
-            }
-            candidates = [simple[simplified(name)] for name in known if simplified(name) in simple]
-            found[role] = tuple([name for name in candidates if name not in taken][:1])
-    for role in needed:
-        if not found[role]:
-            elsewhere = ", or where the sentences are" if role == "word" else ""
-            raise ColumnError(
-                f"{path}: none of its columns is called {', '.join(KNOWN[role])}. It has: {', '.join(there)}. "
-                f"Say which one has {REQUIRED[role]}{elsewhere}.",
-                role,
-            )
-    if found["time"] and len(found["time"]) > 1:
-        raise InputError("one column of times is expected.")
-    return found
-
-
-def simplified(name: str) -> str:
-    return re.sub(r"[\s_.\-]", "", name).lower()
+def word_row(cells: Mapping[str, Any], columns: Mapping[Role, tuple[str, ...]], where: str) -> WordRow:
+    word, number = word_of(cells, columns, where), position_of(cells, columns, where)
+    return WordRow(where, cells, word, key_of(cells, columns["story"]), number)
 
 
 def word_of(row: Mapping[str, Any], columns: Mapping[Role, tuple[str, ...]], where: str) -> str:
@@ -269,20 +188,14 @@ def in_story(story: str) -> str:
     return f" of story {story}" if story else ""
 
 
-def positions_in_texts(
-    rows: Sequence[tuple[str, Mapping[str, Any]]], columns: Mapping[Role, tuple[str, ...]], path: Path
-) -> dict[tuple[str, int], tuple[str, int]] | None:
+def positions_in_texts(rows: Sequence[WordRow]) -> dict[tuple[str, int], tuple[str, int]] | None:
     """The sentence and the place in it of each word of a text, by its number there; None if numbers do not tell words apart.
 
     So readers may have left out words, or be in any order.
     """
-    if not columns["position"]:
-        return None
     texts: dict[str, dict[int, str]] = {}
-    for where, row in rows:
-        number = position_of(row, columns, f"{path}, {where}")
-        word = word_of(row, columns, f"{path}, {where}")
-        if number is None or texts.setdefault(key_of(row, columns["story"]), {}).setdefault(number, word) != word:
+    for row in rows:
+        if row.number is None or texts.setdefault(row.story, {}).setdefault(row.number, row.word) != row.word:
             return None
     found: dict[tuple[str, int], tuple[str, int]] = {}
     for story, words in texts.items():

@@ -17,6 +17,7 @@ from typing import Any
 
 from dtg.errors import InputError
 from dtg.evaluation.tasks.characters import Characters, visible, without_space
+from dtg.evaluation.tasks.reading.columns import check_column
 from dtg.io.hashing import file_hash
 from dtg.io.messages import pluralize
 from dtg.tables.columns import NATS, Base
@@ -120,8 +121,7 @@ def read_surprisals(
 def pick_all(path: Path, there: Sequence[str], asked: str | None, known: Sequence[str], what: str) -> list[str]:
     """The column that was named, or those whose names are known; raises if there is none."""
     if asked is not None:
-        if asked not in there:
-            raise InputError(f"{path} has no column {asked!r}. It has: {', '.join(there)}.")
+        check_column(path, asked, there)
         return [asked]
     lower = {name.lower(): name for name in there}
     if found := [lower[name] for name in known if name in lower]:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import ColumnError, InputError
+from dtg.evaluation.tasks.reading.columns import column_of_texts
 from dtg.io.messages import pluralize
 from dtg.tables.formats import number_in, read_rows
 
 WORD = "word"
-TEXTS = ("sentence", "text", "stimulus", "stimuli", "sentence_text")  # what the column is often called
 Row = Mapping[str, Any]
 
 
@@ -87,14 +87,6 @@ def with_words(
     if first == 0:
         notes.append(f"{position} counts words from 0.")
     return found, keys, tuple(notes)
-
-
-def column_of_texts(path: Path, there: Sequence[str]) -> str:
-    """The column that has the sentences."""
-    found = next((name for known in TEXTS for name in there if name.lower() == known), None)
-    if found is None:
-        raise InputError(f"{path} has no column called {', '.join(TEXTS)}. It has: {', '.join(there)}.")
-    return found
 
 
 def key_of(row: Row, names: Sequence[str]) -> tuple[str, ...]:
