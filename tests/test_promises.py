@@ -60,7 +60,7 @@ def test_a_pickle_is_not_loaded(tmp_path: Path) -> None:
 
 
 def test_what_listens_is_on_loopback() -> None:
-    from dtg.explore.server import Access  # who may ask
+    from dtg.explore.access import Access  # who may ask
 
     assert Access().hosts == ("127.0.0.1", "localhost", "[::1]")
 

@@ -12,9 +12,10 @@ import pytest
 from dtg.errors import InputError
 from dtg.evaluation.probability import By, Probability
 from dtg.evaluation.rendering import as_markdown
-from dtg.evaluation.tasks.perplexity import MeasuredSentence as GivenSentence
-from dtg.evaluation.tasks.perplexity import Perplexity, measure, ticket
+from dtg.evaluation.tasks.perplexity import Perplexity, measure
 from dtg.evaluation.tasks.perplexity_scores import CONVENTIONS, perplexity_table, summarize
+from dtg.evaluation.tasks.perplexity_sentences import MeasuredSentence as GivenSentence
+from dtg.evaluation.tasks.perplexity_sentences import ticket
 from dtg.evaluation.tasks.selection import choose as choose_items
 from dtg.language_model import LanguageModel
 from dtg.model import DecoderModel

@@ -11,7 +11,8 @@ import pytest
 from dtg.errors import InputError
 from dtg.evaluation.intervals import mean_interval, ratio_interval
 from dtg.evaluation.results import Results
-from dtg.evaluation.tasks.reranking import RerankedTrees, count_right, crossing, measures_table, own_tree, summarize
+from dtg.evaluation.tasks.reranking import RerankedTrees, own_tree
+from dtg.evaluation.tasks.reranking_scores import count_right, crossing, measures_table, summarize
 from dtg.named_proposal import NamedProposal
 from dtg.scoring.reranking import RankedTree, Reranking
 from dtg.tables.formats import read_rows

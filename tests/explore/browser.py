@@ -69,7 +69,8 @@ def running_server(models: Mapping[str, DecoderModel]) -> Iterator[RunningServer
     chromium()
     import uvicorn
 
-    from dtg.explore.server import Access, Explorer
+    from dtg.explore.access import Access
+    from dtg.explore.server import Explorer
 
     explorer = Explorer(models, Access())
     listening = socket.socket()

@@ -15,8 +15,9 @@ pytest.importorskip("starlette", reason="the explorer's server needs Starlette: 
 from starlette.testclient import TestClient
 
 from dtg.errors import InputError
+from dtg.explore.access import Access
 from dtg.explore.requests import LONGEST_TEXT, MOST_BYTES, MOST_WORDS
-from dtg.explore.server import Access, Explorer, make_app
+from dtg.explore.server import Explorer, make_app
 from dtg.explore.worker import Priority, QueueFullError, Worker
 from dtg.language_model import LanguageModel
 

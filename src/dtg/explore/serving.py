@@ -63,7 +63,7 @@ def serve(models: Mapping[str, DecoderModel], place: Place, when_ready: Callable
     check_installed()
     import uvicorn
 
-    from dtg.explore.server import LOOPBACK as LOOPBACK_NAMES
+    from dtg.explore.access import LOOPBACK as LOOPBACK_NAMES
     from dtg.explore.server import make_app
 
     hosts = None if place.host in ANY_ADDRESS else LOOPBACK_NAMES if place.is_local else (place.host, *LOOPBACK_NAMES)

@@ -19,7 +19,7 @@ from dtg.evaluation.tasks.perplexity_scores import summarize
 from dtg.evaluation.tasks.phrase_parsing import PhraseParsing
 from dtg.evaluation.tasks.phrase_reranking import RerankedPhrases
 from dtg.evaluation.tasks.reranking import RerankedTrees
-from dtg.evaluation.tasks.reranking import summarize as summarize_reranking
+from dtg.evaluation.tasks.reranking_scores import summarize as summarize_reranking
 from dtg.evaluation.tasks.syntaxgym import ItemResult, score_items
 from dtg.evaluation.tasks.syntaxgym.formulas import Verdict
 from dtg.evaluation.tasks.syntaxgym.tables import verdict_rows

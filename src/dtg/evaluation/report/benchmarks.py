@@ -29,7 +29,7 @@ from dtg.evaluation.tasks.pairs.paradigms import title as blimp_title
 from dtg.evaluation.tasks.perplexity_scores import CONVENTIONS_EXPLAINED, MEANINGS
 from dtg.evaluation.tasks.phrase_reranking import EXPLAINED as PHRASES_EXPLAINED
 from dtg.evaluation.tasks.reranking import EXPLAINED as RERANKING_EXPLAINED
-from dtg.evaluation.tasks.reranking import WHOSE
+from dtg.evaluation.tasks.reranking_scores import WHOSE
 from dtg.evaluation.tasks.syntaxgym.scores import CIRCUITS, CONTRADICTION, PAPER_LIKELY, RULE_TITLES, RULES
 
 BLIMP_LEVELS = {"fields": "field", "phenomena": "phenomenon", "paradigms": "paradigm"}

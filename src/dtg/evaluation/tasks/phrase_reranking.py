@@ -19,7 +19,8 @@ from dtg.evaluation.contract import Content, Row
 from dtg.evaluation.tasks.brackets import PhraseTree, match_brackets, words_that_count
 from dtg.evaluation.tasks.gold import identity
 from dtg.evaluation.tasks.phrase_parsing import IGNORED, GoldPhrases, bracket_scores, difference_of_ratios, read_gold
-from dtg.evaluation.tasks.reranking import SEEDS, WHOSE, RerankingTask, chosen, own_tree
+from dtg.evaluation.tasks.reranking import SEEDS, RerankingTask, own_tree
+from dtg.evaluation.tasks.reranking_scores import WHOSE, chosen
 from dtg.evaluation.tasks.selection import content_hash
 from dtg.language_model import LanguageModel
 from dtg.named_proposal import NamedProposal

@@ -8,28 +8,33 @@ intervals over items; and for several beams, since a narrow beam forgets the ana
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
-
-import numpy as np
 
 import dtg
 from dtg.errors import InputError
 from dtg.evaluation.comparison import other_name
 from dtg.evaluation.contract import Content, Interval, Item, Metric, Ready, Row, Tables, Task
 from dtg.evaluation.figures import EffectPlot, LinePlot
-from dtg.evaluation.intervals import mean_interval
 from dtg.evaluation.probability import Probability
 from dtg.evaluation.rendering import Block, pluralize
 from dtg.evaluation.tasks.garden_paths import pages
 from dtg.evaluation.tasks.garden_paths.conversion import Conversion
+from dtg.evaluation.tasks.garden_paths.effects import (
+    both,
+    human_effect,
+    is_at,
+    mean_of,
+    sentences_of,
+    summary_of,
+    widest,
+)
 from dtg.evaluation.tasks.garden_paths.imported import ImportedSentences, import_sentences
 from dtg.evaluation.tasks.garden_paths.pages import PLACE_NAMES
-from dtg.evaluation.tasks.garden_paths.sentences import AFTER, CriticalSentence, GardenPath, read_garden_paths
-from dtg.evaluation.tasks.reading.regression import sign_flip
+from dtg.evaluation.tasks.garden_paths.sentences import AFTER, GardenPath, read_garden_paths
 from dtg.evaluation.tasks.selection import content_hash
 from dtg.language_model import LanguageModel
 from dtg.scoring.columns import SURPRISAL_COLUMNS, surprisal_rows
@@ -314,50 +319,3 @@ class GardenPaths(Task):
     @classmethod
     def pictures(cls, name: str, content: Content) -> dict[str, EffectPlot | LinePlot]:
         return pages.pictures(name, content, cls.metrics(content))
-
-
-def sentences_of(pairs: Iterable[GardenPath]) -> list[str]:
-    return [sentence.text for pair in pairs for _, sentence in both(pair)]
-
-
-def both(pair: GardenPath) -> tuple[tuple[str, CriticalSentence], tuple[str, CriticalSentence]]:
-    return ("ambiguous", pair.ambiguous), ("unambiguous", pair.unambiguous)
-
-
-def human_effect(pair: GardenPath, place: int) -> float | None:
-    times = [sentence.times[place] if place < len(sentence.times) else None for _, sentence in both(pair)]
-    return None if times[0] is None or times[1] is None else times[0] - times[1]
-
-
-def is_at(one: Mapping[str, Any], construction: str, beam: int | None, place: int) -> bool:
-    return (one["construction"], one["beam"], one["place"]) == (construction, beam, place)
-
-
-def summary_of(items: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Means over items; None if there are none."""
-    if not items:
-        return None
-    ms, human = ([one[name] for one in items if one[name] is not None] for name in ("effect_ms", "human_ms"))
-    return {
-        "items": len(items),
-        "bits": mean_of([one["effect"] for one in items]),
-        "ms": mean_of(ms) if ms else None,
-        "human_ms": mean_of(human) if human else None,
-    }
-
-
-def mean_of(values: Sequence[float]) -> dict[str, Any]:
-    some = np.asarray(values, dtype=np.float64)
-    return {
-        "mean": float(some.mean()),
-        "interval": list(mean_interval(some)),
-        "p": sign_flip(some),
-        "above": int((some > 0).sum()),
-        "items": len(some),
-    }
-
-
-def widest(items: Sequence[Item]) -> dict[tuple[str, str, int], Item]:
-    """The effects by the widest beam, by construction, item and place."""
-    most = max((one["beam"] or 0 for one in items), default=0)
-    return {(one["construction"], str(one["item"]), one["place"]): one for one in items if (one["beam"] or 0) == most}
