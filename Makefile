@@ -3,6 +3,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 READY := .venv/.ready
+# What is imported is compiled once and kept, wherever the environment says otherwise: hundreds of processes import it.
+export PYTHONDONTWRITEBYTECODE =
 DEMO := $(if $(wildcard $(READY)),.venv,.venv-demo)
 
 .PHONY: demo test lint types unit slow attack benchmark clean
@@ -12,7 +14,11 @@ demo: $(DEMO)/.ready
 	$(DEMO)/bin/dtg demo --out demo
 	$(DEMO)/bin/dtg inspect "There is a difference" --heads "2 0 4 2" --family dtg --draw demo/mask.svg --draw demo/mask.png
 
-test: lint types unit slow
+# The first two side by side, with what each prints in one piece.
+test: $(READY)
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory slow
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -27,8 +33,9 @@ unit slow: export OMP_NUM_THREADS = 1
 unit: $(READY)
 	$(BIN)/pytest -m "not slow" -n 2 --dist worksteal --durations=5
 
+# Only the files that have slow ones are imported.
 slow: $(READY)
-	$(BIN)/pytest -m slow -n 2 --dist worksteal --durations=5
+	$(BIN)/pytest -m slow -n 2 --dist worksteal --durations=5 $$(grep -rl --include="test_*.py" "mark\.slow" tests)
 
 # Inputs that nobody means, kills, full disks, two writers; docs/robustness.md has the table of the last run.
 MINUTES ?= 30
@@ -42,11 +49,12 @@ benchmark: $(READY)
 	$(BIN)/python -m benchmarks.attention
 	$(BIN)/python -m benchmarks.training
 
-# PIP_CONSTRAINT reaches the build environment too, so that nothing is picked freely there.
+# PIP_CONSTRAINT reaches the build environment too, so that nothing is picked freely there. Of what is installed only a part is
+# ever imported, and compiled then.
 $(READY): pyproject.toml constraints.txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dtg needs Python 3.11 or newer; this is " + sys.version.split()[0])'
 	"$(PYTHON)" -m venv --clear .venv
-	PIP_CONSTRAINT="$(CURDIR)/constraints.txt" $(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	PIP_CONSTRAINT="$(CURDIR)/constraints.txt" $(BIN)/pip install --quiet --no-compile --disable-pip-version-check --editable ".[dev]"
 	@touch $(READY)
 
 .venv-demo/.ready: pyproject.toml constraints.txt

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,11 +17,11 @@ from tests.evaluation.reading.test_reading import as_surprisals, made_up, partic
 FILE = Path(dtg.__file__).parent / "r" / "dtg.R"
 
 
-@cache
-def has_package(name: str) -> bool:
-    if shutil.which("Rscript") is None:
-        return False
-    return subprocess.run(["Rscript", "-e", f"library({name})"], capture_output=True, check=False).returncode == 0
+def needs_package(name: str) -> None:
+    """Skip a test where R or a package of it is not installed; asked when the test is run, since R starts slowly."""
+    asked = ["Rscript", "-e", f"library({name})"]
+    if shutil.which("Rscript") is None or subprocess.run(asked, capture_output=True, check=False).returncode:
+        pytest.skip(f"needs R with {name}: apt install r-cran-{name}")
 
 
 def run_r(script: str, folder: Path) -> str:
@@ -35,8 +34,8 @@ def run_r(script: str, folder: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not has_package("reticulate"), reason="needs R with reticulate: apt install r-cran-reticulate")
 def test_the_numbers_of_the_command(tmp_path: Path) -> None:
+    needs_package("reticulate")
     with (tmp_path / "stimuli.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(
             [
@@ -65,8 +64,8 @@ def test_the_numbers_of_the_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not has_package("lme4"), reason="needs R with lme4: apt install r-cran-lme4")
 def test_the_script_for_mixed_models_runs(tmp_path: Path) -> None:
+    needs_package("lme4")
     rows = made_up()
     columns = {"word": "Form", "time": "RT.ms", "story": "Passage", "sentence": "sent_no", "position": "W.Num"}
     table = as_surprisals(tmp_path / "other.csv", rows)

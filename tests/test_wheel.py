@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata as metadata
+import json
 import os
 import subprocess
 import sys
@@ -73,24 +74,47 @@ def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "env" / "bin"
 
 
-def test_the_first_commands_of_the_readme(bare: Path, tmp_path: Path) -> None:
-    def dtg(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        return run(bare / "python", "-m", "dtg", *arguments, cwd=tmp_path, code=code)
+# Several commands in one process, since each would import torch anew; what each prints goes to two files.
+SEVERAL = """
+import contextlib, json, sys
+from pathlib import Path
+from dtg.cli import main
 
+for number, arguments in enumerate(json.loads(sys.argv[1])):
+    sys.argv = ["dtg", *arguments]
+    with open(f"{number}.out", "w") as out, open(f"{number}.err", "w") as errors:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            try:
+                main()
+                code = 0
+            except SystemExit as end:
+                code = end.code
+    Path(f"{number}.code").write_text(str(code or 0))
+"""
+
+
+def test_the_first_commands_of_the_readme(bare: Path, tmp_path: Path) -> None:
+    (tmp_path / "stimuli.csv").write_text("item,sentence\n1,Dogs bark.\n")
+    commands = [
+        ["parse", "The dog barks."],
+        ["info"],
+        ["inspect", "There is a difference", "--heads", "2 0 4 2"],
+        ["demo"],
+        ["train", "--list"],
+        ["surprisal", "Dogs bark.", "--draw", "dogs.svg"],
+        ["surprisal", "stimuli.csv", "--column", "sentence", "--out", "words.csv"],
+    ]
     for extra in ("matplotlib", "pandas", "pyarrow", "accelerate", "transformers"):
         run(bare / "python", "-c", f"import {extra}", cwd=tmp_path, code=1)
     where = run(bare / "python", "-c", "import dtg; print(dtg.__file__)", cwd=tmp_path).stdout
     assert str(bare.parent) in where
-    assert "Dogs" in dtg("surprisal", "Dogs bark.").stdout
-    assert "\tDET\t" in dtg("parse", "The dog barks.").stdout
-    assert "dtg-mini" in dtg("info").stdout
-    assert "difference" in dtg("inspect", "There is a difference", "--heads", "2 0 4 2").stdout
-    shown = dtg("demo")
-    assert "3. The verb agrees with “manager”" in shown.stdout and (tmp_path / "demo" / "surprisals.csv").is_file()
-    assert "drawing pictures needs matplotlib" in shown.stderr
-    assert "mini-quarter" in dtg("train", "--list").stdout
-    missing = dtg("surprisal", "Dogs bark.", "--draw", "dogs.svg", code=1).stderr
-    assert "needs matplotlib" in missing and "pip install matplotlib" in missing
-    (tmp_path / "stimuli.csv").write_text("item,sentence\n1,Dogs bark.\n")
-    dtg("surprisal", "stimuli.csv", "--column", "sentence", "--out", "words.csv")
+    assert "Dogs" in run(bare / "python", "-m", "dtg", "surprisal", "Dogs bark.", cwd=tmp_path).stdout
+    run(bare / "python", "-c", SEVERAL, json.dumps(commands), cwd=tmp_path)
+    texts = [[(tmp_path / f"{n}.{kind}").read_text() for kind in ("code", "out", "err")] for n in range(len(commands))]
+    codes, printed, told = zip(*texts, strict=True)
+    assert codes == ("0", "0", "0", "0", "0", "1", "0"), told
+    expected = ("\tDET\t", "dtg-mini", "difference", "3. The verb agrees with “manager”", "mini-quarter")
+    assert all(part in text for part, text in zip(expected, printed, strict=False))
+    assert (tmp_path / "demo" / "surprisals.csv").is_file() and "drawing pictures needs matplotlib" in told[3]
+    assert "needs matplotlib" in told[5] and "pip install matplotlib" in told[5]
     assert (tmp_path / "words.csv").read_text().count("\n") == 4

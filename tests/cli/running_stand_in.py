@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import signal
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 import dtg
 from dtg.cli import main
+from tests.processes import call, run_command
 from tests.search.stand_in import StandIn
 
 SCRIPT = """
@@ -68,8 +68,13 @@ class Command:
         return Output(stdout.decode(), stderr.decode())
 
 
+def run_killed(sentences: int, *arguments: str) -> None:
+    """The command, in the process that is killed."""
+    dtg.load = lambda folder, device: StandIn(sentences=sentences, kill=signal.SIGKILL)  # type: ignore[assignment, misc]
+    run_command(*arguments)
+
+
 def killed_after(sentences: int, *arguments: str | Path) -> None:
     """Run `dtg` in a process of its own, which is killed when it has computed so many sentences."""
-    command = [sys.executable, "-c", SCRIPT.format(sentences=sentences), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, check=False, timeout=120, cwd=Path(__file__).parents[2])
+    done = call(run_killed, sentences, *map(str, arguments))
     assert done.returncode == -signal.SIGKILL, done.stderr

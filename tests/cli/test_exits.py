@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from dtg.cli import exits
 from dtg.errors import InputError
 from tests.cli.made import folder_with_models
 from tests.cli.running import dtg
+from tests.processes import run_command, start
 
 COMMAND = f"{sys.executable} -m dtg"
 TREE = ("inspect", "naïve 犬 $5", "--heads", "0 1 1", "--family", "dtg")
@@ -151,22 +151,12 @@ def test_a_full_disk_says_what_is_unfinished(made: Path, tmp_path: Path) -> None
 def test_sigterm_is_told_apart_from_ctrl_c(made: Path, tmp_path: Path) -> None:
     text, out = tmp_path / "text.txt", tmp_path / "out.csv"
     text.write_text("The dog sees the man and barks at the cat .\n" * 2000)
-    command: list[str | Path] = [
-        sys.executable,
-        "-m",
-        "dtg",
-        "surprisal",
-        text,
-        "--tokenized",
-        "--beam",
-        "30",
-        "--out",
-        out,
-    ]
-    running = subprocess.Popen([*command, "--model", made / "model"], stderr=subprocess.PIPE, text=True)
-    while not (out.exists() and out.stat().st_size > 1000) and running.poll() is None:
+    options = ["--tokenized", "--beam", "30", "--model", str(made / "model"), "--out", str(out)]
+    running = start(run_command, "surprisal", str(text), *options)
+    while not (out.exists() and out.stat().st_size > 1000) and running.process.is_alive():
         time.sleep(0.02)
-    running.send_signal(signal.SIGTERM)
-    _, told = running.communicate(timeout=60)
-    assert running.returncode == 143
+    running.process.terminate()
+    done = running.wait()
+    told = done.stderr
+    assert done.returncode == 143
     assert told.endswith("dtg: terminated.\n") and "--resume resumes it" in told

@@ -13,6 +13,7 @@ import pytest
 from dtg.io.locks import lock_file, locked_folder
 from tests.cli.made import folder_with_models
 from tests.cli.running import dtg
+from tests.processes import run_command, start
 
 TREES = "1\tthe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tdog\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
 
@@ -77,10 +78,9 @@ def test_two_at_once_write_one_table(tmp_path: Path, made: Path) -> None:
     (tmp_path / "a.txt").write_text("the dog saw mice\n" * 40)
     shared = ["surprisal", str(tmp_path / "a.txt"), "--tokenized", "--model", str(made / "model"), "--beam", "20"]
     dtg(*shared, "--out", tmp_path / "whole.csv")
-    command = [sys.executable, "-m", "dtg", *shared, "--out", str(tmp_path / "a.csv"), "--resume"]
-    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    told = [process.communicate(timeout=120)[1] for process in both]
-    codes = sorted(process.returncode for process in both)
+    both = [start(run_command, *shared, "--out", str(tmp_path / "a.csv"), "--resume") for _ in range(2)]
+    done = [running.wait() for running in both]
+    told, codes = [one.stderr for one in done], sorted(one.returncode for one in done)
     assert codes == [0, 1] or (codes == [0, 0] and any("was finished before" in one for one in told)), told
     if codes == [0, 1]:
         assert any("another process is writing it" in one for one in told)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import socket
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +16,7 @@ from dtg.evaluation.storage import Progress, Store, compute_stored
 from dtg.io.locks import Lock
 from dtg.io.processes import Processes
 from dtg.io.rendezvous import joined
+from tests.processes import call_together
 
 GROUPS = [list(range(first, first + 3)) for first in range(0, 30, 3)]
 SETTINGS = {"model": "abc", "beam": 7, "sets": (1, 2)}
@@ -83,27 +82,16 @@ def test_what_several_processes_did_counts(tmp_path: Path) -> None:
     assert count.left == 7
 
 
-def work_together(rank: int, port: int, folder: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("RANK", rank), ("WORLD_SIZE", 2), ("MASTER_ADDR", "127.0.0.1"), ("MASTER_PORT", port)):
-            patch.setenv(name, str(value))
-        with joined() as processes:
-            count = Count()
-            rows = compute_stored(GROUPS, squares, Store(folder, SETTINGS), processes, count)
-            (folder / f"seen-{rank}.json").write_text(json.dumps([count.left, rows]))
+def work_together(folder: Path) -> None:
+    with joined() as processes:
+        count = Count()
+        rows = compute_stored(GROUPS, squares, Store(folder, SETTINGS), processes, count)
+        (folder / f"seen-{processes.rank}.json").write_text(json.dumps([count.left, rows]))
 
 
 def test_two_processes_share_the_work(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=work_together, args=(rank, port, tmp_path / "out")) for rank in range(2)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(120)
-    assert [worker.exitcode for worker in workers] == [0, 0]
+    done = call_together(work_together, tmp_path / "out")
+    assert [one.returncode for one in done] == [0, 0], done
     seen = [json.loads((tmp_path / "out" / f"seen-{rank}.json").read_text()) for rank in range(2)]
     assert seen == [[5, ROWS], [5, ROWS]]
 

@@ -88,8 +88,8 @@ def test_neither_neighbours_nor_pass_sizes_matter(
 ) -> None:
     """Everything that is reported, `kept` included."""
     model = of_family(family)
-    base = random_pieces(5, random.Random(2))
-    given = [base, random_pieces(3, random.Random(3)), [*base[:3], *random_pieces(3, random.Random(4))], base[:2]]
+    base = random_pieces(4, random.Random(2))
+    given = [base, random_pieces(3, random.Random(3)), [*base[:2], *random_pieces(2, random.Random(4))], base[:2]]
     options = BeamOptions(**limits, **SHARES)
     alone = [states(model, pieces, options) for pieces in given]
     sentences = [[tuple(word) for word in pieces] for pieces in given]
