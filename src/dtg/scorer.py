@@ -25,7 +25,8 @@ import torch
 from torch import Tensor
 
 from dtg.errors import InputError
-from dtg.language_model import LanguageModel, SurprisalOptions, spelled_out
+from dtg.language_model import LanguageModel
+from dtg.search_keywords import SurprisalOptions, spelled_out
 from dtg.text.sentence import Sentence, as_sentence
 
 Batch = str | Sequence[str] | Sequence[Sequence[str]]

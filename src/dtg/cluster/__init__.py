@@ -21,9 +21,9 @@ from dtg.cluster.pool import Workers
 from dtg.cluster.workers import ParseWorker, SurprisalWorker
 from dtg.errors import InputError
 from dtg.io.settings import check_choice
-from dtg.language_model import SurprisalOptions, spelled_out
 from dtg.scoring.columns import Per
 from dtg.search.options import BeamOptions
+from dtg.search_keywords import SurprisalOptions, spelled_out
 from dtg.tables.columns import UNITS, Base
 from dtg.tables.long_sentences import MAX_WORDS
 
