@@ -12,9 +12,9 @@ from safetensors.torch import load_file
 import dtg
 from dtg import pretrained
 from dtg.errors import DtgError
-from dtg.evaluation.tasks.parsing import evaluate_parser
 from tests.cli.running import dtg as run
 from tests.dependency import as_dependency
+from tests.evaluation.parsing import evaluate_parser
 from tests.parser.parsers import small_parser
 from tests.real_data import data_file
 

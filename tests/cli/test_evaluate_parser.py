@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from dtg.evaluation.tasks.gold import bin_name
-from dtg.evaluation.tasks.parsing import evaluate_parser
 from dtg.parser import ParsedTree
 from dtg.trees import DependencyTree, read_conllu
 from tests.cli.running import dtg
+from tests.evaluation.parsing import evaluate_parser
 from tests.parser.parsers import small_parser
 
 GOLD = """1\tdogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_

@@ -10,7 +10,6 @@ import pytest
 
 from dtg.cli.app import app
 from dtg.errors import InputError
-from dtg.evaluation.tasks.parsing import evaluate_parser
 from dtg.language_model import LanguageModel
 from dtg.model.saving import model_hash
 from dtg.parser import BiaffineParser
@@ -21,6 +20,7 @@ from tests.cli.made import folder_with_models
 from tests.cli.running import together
 from tests.cli.test_evaluate_parser import GOLD
 from tests.cli.test_evaluate_ppl import interrupt
+from tests.evaluation.parsing import evaluate_parser
 
 FILES = ("results.json", "results.md", "sentences.csv", "settings.json")
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from random import Random
 from time import monotonic
 from types import FrameType
-from typing import Any
 
 from dtg.cli.training import read_config
 from dtg.errors import DtgError
@@ -223,17 +222,3 @@ def check_samples(folder: Path) -> Iterator[str]:
                     reader.read(place / reader.file, Random(0))
             except (DtgError, tomllib.TOMLDecodeError) as error:
                 yield f"{reader.name}, sample {number}: {error}"
-
-
-def as_rows(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
-    """For the table."""
-    return [
-        {
-            "what": one.name,
-            "tried": one.tried,
-            "refused": one.refused,
-            "faults": len(one.faults),
-            "seconds": one.seconds,
-        }
-        for one in tallies
-    ]

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "page"
-INDEX, STYLE, MAIN, ICON = "index.html", "style.css", "main.js", "icon.svg"
+INDEX, STYLE, MAIN = "index.html", "style.css", "main.js"
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",

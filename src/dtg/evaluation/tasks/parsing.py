@@ -7,7 +7,7 @@ projective parser cannot all get right.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -191,13 +191,6 @@ def attachments(
         if labelled or name not in LABELLED:
             values[name] = percent(sum(row[f"{count}{suffix}"] == row[of] for row in rows), len(rows))
     return values
-
-
-def evaluate_parser(parser: Parser, gold: Iterable[DependencyTree], nbest: int = 1) -> dict[str, Any]:
-    """Parse the words of gold trees and compare; with `nbest` above 1, also the best tree of each list."""
-    task = Parsing((), tuple(gold), nbest).for_model(parser)
-    rows = [row for items in task.items() for row in task.measure(parser, items)]
-    return parser_scores(rows, nbest, labelled=task.labelled)
 
 
 def labels_of(tree: DependencyTree) -> tuple[str | None, ...]:
