@@ -7,7 +7,6 @@ docs/reading.md explains every number.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -26,8 +25,9 @@ from dtg.evaluation.tasks.reading.data import ReadingTimes, read_times
 from dtg.evaluation.tasks.reading.frequencies import FrequencyList, bundled_frequencies, read_frequencies
 from dtg.evaluation.tasks.reading.imported import ImportedSurprisals, read_surprisals
 from dtg.evaluation.tasks.reading.mixed_models import mixed_model_script
-from dtg.evaluation.tasks.reading.predictors import COLUMNS, CONTROLS, SURPRISAL, controls_of
+from dtg.evaluation.tasks.reading.predictors import COLUMNS, CONTROLS, controls_of
 from dtg.evaluation.tasks.reading.regression import folds_of
+from dtg.evaluation.tasks.reading.tables import MODEL_COLUMNS, WORD_COLUMNS, as_numbers, readings_table, words_table
 from dtg.evaluation.tasks.selection import content_hash
 from dtg.language_model import LanguageModel
 from dtg.scoring.columns import SURPRISAL_COLUMNS, measure_columns, surprisal_rows
@@ -36,7 +36,6 @@ from dtg.tables.columns import Base, Column
 from dtg.text.sentence import Sentence
 
 SENTENCES_TOGETHER = 16  # at least, and computed again after an interruption
-MODEL_COLUMNS = (SURPRISAL, "lexical", *COLUMNS, "kept")
 
 
 @dataclass(frozen=True)
@@ -46,28 +45,7 @@ class ReadingTask(Task):
     name: ClassVar[str] = "reading"
     table: ClassVar[str] = "words.csv"
     row_name: ClassVar[str] = "word"
-    columns: ClassVar[Sequence[Column]] = (
-        Column("story", str, "the text; folds are made of it"),
-        Column("sentence", str, "the sentence"),
-        Column("position", int, "of the word in the sentence, from 1"),
-        Column("word", str, "the word"),
-        Column("time", float, "its mean reading time, in ms"),
-        Column("log_time", float, "the mean of the logarithms of its times in ms"),
-        Column("readings", int, "over how many times, where the table has single readings"),
-        Column("fold", int, "it is predicted by a fit without this fold"),
-        Column("excluded", int, "1 if it is not fitted because some model has no surprisal of it"),
-        Column("length", float, "characters, without punctuation at the ends"),
-        Column("log_frequency", float, "log2 of its count in the list of frequencies, plus 1"),
-        Column("punctuation_before", float, "1 if the word begins with punctuation"),
-        Column("punctuation_after", float, "1 if it ends with punctuation"),
-        Column("sentence_start", float, "1 for the first word of a sentence"),
-        Column("sentence_end", float, "1 for the last"),
-        *(column for column in SURPRISAL_COLUMNS if column.name in MODEL_COLUMNS),
-        *measure_columns(tuple(MEASURES)),
-        Column("held_out_baseline", float, "held-out log-likelihood of the time, by controls alone"),
-        Column("held_out_surprisal", float, "the same with surprisal"),
-        Column("held_out_all", float, "the same with every column"),
-    )
+    columns: ClassVar[Sequence[Column]] = WORD_COLUMNS
 
     source: Path
     times: ReadingTimes
@@ -303,30 +281,9 @@ class ReadingTask(Task):
         }
 
     def tables(self, rows: Sequence[Row]) -> Tables:
-        found = self.analysis(rows)
-        items = [dict(one) for one in found.items]
-        held = {"held_out_baseline": "baseline", "held_out_surprisal": BY_SURPRISAL, "held_out_all": ALL}
-        for column, name in held.items():
-            if name in found.likelihoods:
-                for one in items:
-                    one[column] = None
-                for place, value in zip(found.fitted.place.tolist(), found.likelihoods[name].tolist(), strict=True):
-                    items[place][column] = value
-        known = {column.name: column for column in self.columns}
-        columns = [known.get(name) or measure_columns([name])[0] for name in items[0]]
-        tables: Tables = {self.table: (columns, [tuple(one.values()) for one in items])}
+        tables: Tables = {self.table: words_table(self.analysis(rows))}
         if self.times.readings:
-            of_reading = [known[name] for name in ("story", "sentence", "position", "word")]
-            long = (Column("participant", str, "who"), *of_reading, Column("time", float, "in ms"))
-            words = self.times.words
-            tables["readings.csv"] = (
-                long,
-                [
-                    (one.participant, at.story, at.sentence, at.position, at.word, one.time)
-                    for one in self.times.readings
-                    for at in [words[one.word]]
-                ],
-            )
+            tables["readings.csv"] = readings_table(self.times)
         return tables
 
     def texts(self, rows: Sequence[Row]) -> dict[str, str]:
@@ -391,17 +348,3 @@ class ReadingTask(Task):
     @classmethod
     def pictures(cls, name: str, content: Content) -> dict[str, EffectPlot]:
         return {"gains": cls.chart({name: cls.metrics(content)})}
-
-
-def as_numbers(item: Item) -> dict[str, Any]:
-    """A row that was read from words.csv: columns that the task does not know by name are numbers, too."""
-    known = {column.name for column in ReadingTask.columns}
-    return {name: value if name in known else number_or_none(value) for name, value in item.items()}
-
-
-def number_or_none(value: Any) -> float | None:
-    try:
-        found = float(value)
-    except (TypeError, ValueError):
-        return None
-    return None if math.isnan(found) else found
