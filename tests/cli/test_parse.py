@@ -10,8 +10,8 @@ import pytest
 
 from dtg import load, load_parser
 from dtg.cli.commands.train_parser import hold_out
+from dtg.cli.output.destination import Destination
 from dtg.cli.sentences import is_treebank
-from dtg.cli.tables import Destination
 from dtg.cli.trees import ParserTrees, TreeSelection, parser_sidecar, write_parsed
 from dtg.errors import InputError
 from dtg.parser import BiaffineParser, ParserConfig

@@ -12,8 +12,8 @@ from typing import Any
 
 import typer
 
+from dtg.cli.output.destination import exists
 from dtg.cli.progress import list_skipped
-from dtg.cli.tables import exists
 from dtg.errors import FileError, InputError
 from dtg.io.messages import pluralize
 from dtg.io.processes import launched

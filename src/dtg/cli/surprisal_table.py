@@ -16,8 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 from dtg.cli.loading import NamedModel, provenance
+from dtg.cli.output.destination import Destination
+from dtg.cli.output.tables import Work
+from dtg.cli.searching import Search
 from dtg.cli.sentences import LengthWarning
-from dtg.cli.tables import Destination, Search, Work
 from dtg.errors import InputError
 from dtg.scoring.columns import RUN_COLUMNS, SURPRISAL_COLUMNS, Per, carried_columns, measure_columns, surprisal_rows
 from dtg.scoring.picture import MOST_PANELS, SurprisalPanel, draw_panels

@@ -15,8 +15,8 @@ import typer
 
 from dtg.cli.commands.train_parser import HELD_OUT
 from dtg.cli.loading import load_parser, provenance
+from dtg.cli.output.destination import Destination
 from dtg.cli.sentences import is_treebank
-from dtg.cli.tables import Destination
 from dtg.cli.trees import ParserTrees, TreeSelection, write_parsed
 from dtg.errors import CorpusError, InputError
 from dtg.io.processes import ALONE, Processes

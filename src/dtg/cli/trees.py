@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dtg.cli.loading import NamedModel, provenance
-from dtg.cli.tables import Destination, Work, write_trees, write_trees_together
+from dtg.cli.output.destination import Destination
+from dtg.cli.output.tables import Work, write_trees, write_trees_together
 from dtg.errors import InputError
 from dtg.io.processes import Processes
 from dtg.trees.reading import is_bracket_file, is_conllu_file

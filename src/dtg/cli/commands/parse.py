@@ -24,7 +24,7 @@ from dtg.cli.options import (
     WordBeamOption,
     note_renamed,
 )
-from dtg.cli.tables import Destination
+from dtg.cli.output.destination import Destination
 from dtg.cli.trees import (
     ModelTrees,
     ParserTrees,

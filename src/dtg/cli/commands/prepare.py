@@ -19,8 +19,8 @@ from dtg.cli.options import (
     ParserOption,
     TokenizedOption,
 )
+from dtg.cli.output.destination import quiet_connections
 from dtg.cli.reading import ReadingOptions
-from dtg.cli.tables import quiet_connections
 from dtg.cli.training import language_of
 from dtg.errors import InputError
 from dtg.io.processes import launched

@@ -27,7 +27,8 @@ from dtg.cli.options import (
     TreesOutOption,
     WeightOption,
 )
-from dtg.cli.tables import Destination, Work, write_trees
+from dtg.cli.output.destination import Destination
+from dtg.cli.output.tables import Work, write_trees
 from dtg.errors import InputError
 from dtg.trees.kinds import DEPENDENCY
 

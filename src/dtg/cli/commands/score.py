@@ -32,8 +32,10 @@ from dtg.cli.options import (
     UnaryOption,
     WordBeamOption,
 )
+from dtg.cli.output.destination import Destination
+from dtg.cli.output.tables import Content, Result, Work, write_table
 from dtg.cli.reading import ReadingOptions
-from dtg.cli.tables import Content, Destination, Result, Search, Work, warn_of_kept, write_table
+from dtg.cli.searching import Search, warn_of_kept
 from dtg.errors import InputError
 from dtg.io.messages import pluralize
 from dtg.tables.columns import UNITS, Base

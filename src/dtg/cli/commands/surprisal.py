@@ -27,7 +27,9 @@ from dtg.cli.options import (
     WordBeamOption,
     note_renamed,
 )
-from dtg.cli.tables import Destination, Search, warn_of_kept, write_table
+from dtg.cli.output.destination import Destination
+from dtg.cli.output.tables import write_table
+from dtg.cli.searching import Search, warn_of_kept
 
 Per = Literal["word", "whitespace"]
 ADVICE = "If it is running text, pass --paragraphs; searching sentences this long is slow."

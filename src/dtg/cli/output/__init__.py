@@ -1,0 +1,1 @@
+"""Where results of commands go, and how they are written."""
