@@ -24,8 +24,10 @@ def main() -> None:
     out = (CHECKOUT if given.not_free else FOLDER) / given.name
     missing = f"{given.folder} is not a model or a parser: it has no config.json."
     is_parser = kind_of(read_saved_config(given.folder, missing), given.folder) == "parser"
-    load = dtg.load_parser if is_parser else dtg.load
-    load(given.folder).half().save(out)
+    if is_parser:
+        dtg.load_parser(given.folder).half().save(out)
+    else:
+        dtg.load(given.folder).decoder_model.half().save(out)
     for path in out.iterdir():
         path.chmod(0o644)  # safetensors keeps what it writes to its owner
 
