@@ -27,7 +27,7 @@ OptimizerName = Literal["adamw", "muon"]
 Decay = Literal["cosine", "trapezoid"]
 Embeddings = Literal["random", "corpus"]
 # Settings that there have not always been; a run that leaves them as they are by default is recorded as it was before.
-LATER = ("optimizer", "matrix_rate", "decay", "decay_share", "embeddings")
+LATER = ("optimizer", "matrix_rate", "decay", "decay_share", "embeddings", "save_every")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +67,7 @@ class TrainingConfig:
     patience: NonNegativeInt = 0  # dev scores without improvement before training stops early; 0: never
     checkpoint_every: PositiveInt = 500
     keep: PositiveInt = 2  # checkpoints
+    save_every: NonNegativeInt = 0  # the model as it is then, for learning curves; 0: only the best
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> TrainingConfig:
