@@ -102,7 +102,7 @@ FURTHER: dict[str, dict[str, Any]] = {  # one choice each, beside the modern dec
     "size-256x9": {"model.layers": 9},
     "size-384x8": {"model.layers": 8, "model.width": 384, "model.attention_heads": 6, "model.feedforward": 1536},
     "txl-trans": {"model.family": "txl-trans"},
-    "txl-tokens": {"model.family": "txl-tokens", "training.warmup_share": 0.2},
+    "txl-tokens": {"model.family": "txl-tokens"},
 }
 RUNS = {**DECODERS, **{name: {**MODERN, **settings} for name, settings in FURTHER.items()}}
 
