@@ -75,6 +75,20 @@ def test_a_folder_wins_over_a_bundled_model(tmp_path: Path, monkeypatch: pytest.
     assert pretrained.find("nowhere") == Path("nowhere")
 
 
+def test_a_checkout_has_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What may not be used commercially is not in the package, but is found by name beside it; the package's own wins."""
+    for name in ("only-here", pretrained.PARSER):
+        small_parser().save(tmp_path / name)
+        (tmp_path / name / pretrained.CARD).write_text("# a card\n", encoding="utf-8")
+    assert "only-here" not in pretrained.names()
+    monkeypatch.setattr(pretrained, "CHECKOUT", tmp_path)
+    assert "only-here" in pretrained.names()
+    assert pretrained.find("only-here") == tmp_path / "only-here" and pretrained.is_known(tmp_path / "only-here")
+    assert pretrained.card("only-here") == "# a card\n"
+    assert pretrained.find(pretrained.PARSER) == pretrained.FOLDER / pretrained.PARSER
+    assert not pretrained.is_known(tmp_path / pretrained.PARSER)
+
+
 def test_commands_use_it_and_tell_about_it(tmp_path: Path) -> None:
     assert "parser-small" in run("info").stdout
     card = run("info", pretrained.PARSER).stdout

@@ -189,11 +189,11 @@ def test_what_is_trained(everything: tuple[Path, Commands]) -> None:
         assert isinstance(config, Path) and isinstance(settings, list | tuple)
         tables = changed(read_config(config), list(settings))
         training = TrainingConfig.from_dict(tables["training"])
-        assert config.stem == ("mini" if name in FULL else "mini-quarter")
+        assert config.stem == ("mini" if name in FULL else "modern")
         assert training.seed == (1 if name.endswith("-seed1") else 0)
-        assert training.warmup_share == (0.2 if system(name) == "tokens" and name not in FULL else 0.05)
+        assert training.warmup_share == 0.05
         assert training.peak_rate == (float(name.partition("-rate")[2]) if "-rate" in name else 1e-3)
-        assert training.words == (None if name in FULL else 253_483 if name in RATES else 1_013_934)
+        assert training.words == (None if name in FULL else 253_483 if name in RATES else 1_013_933)
         of_phrases = {"labels": ["S"]} if system(name) in PHRASES else {}
         model = ModelConfig.from_dict({"vocabulary": 8192, **of_phrases, **tables["model"]})
         assert model.family == FAMILY.get(system(name), "dtg" if system(name) in DEPENDENCIES else system(name))

@@ -38,15 +38,20 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_log(tmp_path / "base", math.exp(8.0))
     write_log(tmp_path / "muon", math.exp(7.75))
     write_log(tmp_path / "swiglu", math.exp(7.0), step=5)  # not finished
-    (tmp_path / sweep.TIMES).write_text(json.dumps({"muon": {"seconds": 0.5, "relative": 1.25}}))
+    write_log(tmp_path / "modern", math.exp(7.0))
+    write_log(tmp_path / "modern-2e-3", math.exp(7.125))
+    (tmp_path / sweep.TIMES).write_text(json.dumps({"base": {"seconds": 0.4}, "muon": {"seconds": 0.5}}))
     sweep.main(["table", "--out", str(tmp_path)])
     assert capsys.readouterr().out.splitlines() == [
-        "| run | differs in | dev, nats per word | against base | time of a step |",
+        "| run | differs in | dev, nats per word | difference | time of a step |",
         "|---|---|---|---|---|",
-        "| base |  | 8.000 |  |  |",
-        "| muon | optimizer = muon | 7.750 | -0.250 | 1.25 |",
+        "| base |  | 8.000 |  | 1.00 |",
+        "| modern | norm = pre, norm_kind = rms, activation = relu_squared, query_key_norm = true, zero_outputs = true, "
+        "optimizer = muon, decay = trapezoid | 7.000 | -1.000 (base) |  |",
+        "| muon | optimizer = muon | 7.750 | -0.250 (base) | 1.25 |",
+        "| modern-2e-3 | peak_rate = 0.002 | 7.125 | +0.125 (modern) |  |",
         "",
-        "After 253,500 words. Times are multiples of base's.",
+        "After 253,500 words. Differences and times are from what a run is compared with: base, or modern.",
     ]
 
 
@@ -93,10 +98,10 @@ def test_mistakes_are_answered(capsys: pytest.CaptureFixture[str]) -> None:
 def test_in_equal_time_slower_models_read_fewer_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tools.sweep.train", lambda names, data, out, budget, minutes, lock: found.update(budget))
     found: dict[str, int] = {}
-    arguments = ["train", "--data", "c", "--out", str(tmp_path), "--equal-time", "base", "size-384x8"]
-    with pytest.raises(SystemExit, match="not known of base, size-384x8"):
+    arguments = ["train", "--data", "c", "--out", str(tmp_path), "--equal-time", "modern", "size-384x8"]
+    with pytest.raises(SystemExit, match="not known of modern, size-384x8"):
         sweep.main(arguments)
-    times = {"base": {"seconds": 1, "relative": 1.0}, "size-384x8": {"seconds": 2.5, "relative": 2.5}}
+    times = {"modern": {"seconds": 2.0}, "size-384x8": {"seconds": 5.0}}
     (tmp_path / sweep.TIMES).write_text(json.dumps(times))
     sweep.main(arguments)
-    assert found == {"base": sweep.WORDS, "size-384x8": int(sweep.WORDS / 2.5)}
+    assert found == {"modern": sweep.WORDS, "size-384x8": int(sweep.WORDS / 2.5)}

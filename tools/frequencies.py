@@ -37,7 +37,7 @@ def main(data: Path, out: Path) -> None:
         print(f"{name}: {totals[name]:,} words", file=sys.stderr)
     kept = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:KEPT]
     about = "; ".join(f"{name} {count:,}" for name, count in totals.items())
-    lines = [
+    written = [
         f"# Frequencies of the {len(kept):,} most frequent of {len(counts):,} English words, lower-cased, among",
         f"# {counts.total():,} words ({about}).",
         "# UD English EWT, train (CC BY-SA 4.0, universaldependencies.org); novels of Project Gutenberg by authors who",
@@ -46,7 +46,7 @@ def main(data: Path, out: Path) -> None:
         "word\tcount",
         *(f"{word}\t{count}" for word, count in kept),
     ]
-    text = "".join(f"{line}\n" for line in lines).encode()
+    text = "".join(f"{line}\n" for line in written).encode()
     out.write_bytes(lzma.compress(text, format=lzma.FORMAT_XZ, preset=9 | lzma.PRESET_EXTREME))
     print(f"{out}: {len(kept):,} words, {out.stat().st_size:,} bytes", file=sys.stderr)
 

@@ -13,7 +13,7 @@
 #   tools/results.sh all                     all of it
 #
 # A NAME is [BUDGET-]SYSTEM[-seedN][-rateR][-warm]: `dtg`, `tg-seed1`, `quarter-plm`, `sixteenth-tg-rate5e-4`.
-#   BUDGET  none: every word once; quarter, sixteenth: of that
+#   BUDGET  none: every word once, with the paper's decoder; quarter, sixteenth: of that, with a modern one
 #   SYSTEM  dtg, eager, swift, arc, word (what a row reads of an arc), trans, tokens, hybrid, on dependencies as they came;
 #           parsed, pretrained: dtg on trees of our own parsers, BiLSTM and MiniLM;
 #           tg, plm, plm-mask, pushdown: on phrases of our own parser; tg-projected: on phrases made from the dependencies
@@ -84,18 +84,15 @@ read_name() {
   system=${rest#txl-}
 }
 
-# Transformer-XL on words, warmed up for 5 % of a quarter's steps, learns no more than how frequent subwords are.
 train() {
-  local budget system seed changed settings=() corpus=corpus config=mini-quarter
+  local budget system seed changed settings=() corpus=corpus config=modern
   read_name "$1"
   case $system in
     dtg) ;;
     eager | swift | hybrid) settings=(--set model.family="dtg-$system") ;;
     arc | word) settings=(--set model.arc_representation="$system") ;;
     trans) settings=(--set model.family=txl-trans) ;;
-    tokens)
-      settings=(--set model.family=txl-tokens)
-      [ $budget = full ] || settings+=(--set training.warmup_share=0.2) ;;
+    tokens) settings=(--set model.family=txl-tokens) ;;
     parsed | pretrained) corpus=corpus-$system ;;
     tg | plm | plm-mask | pushdown) settings=(--set model.family="$system") corpus=corpus-spans ;;
     tg-projected) settings=(--set model.family=tg) corpus=corpus-projected ;;
@@ -103,6 +100,7 @@ train() {
   esac
   case $budget in
     full) config=mini ;;
+    quarter) settings+=(--set training.words=$((WORDS / 4))) ;;
     sixteenth) settings+=(--set training.words=$((WORDS / 16))) ;;
   esac
   prepare "${corpus#corpus-}"

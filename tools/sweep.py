@@ -7,10 +7,10 @@
     python -m tools.sweep table --out DIR                             the table of what there is, in Markdown
 
 Without names, all of them, in order. All have mini's model and the same sentences in the same order: a sixteenth of mini's
-words unless `--words` says otherwise, on one thread. With `--equal-time` (after `time`) a model whose steps take
-longer reads fewer words, so that all take as long as `base`: that is how sizes are compared. `--lock FILE` keeps a file locked
-during each training, for machines that several people use; `--minutes` ends a training after that time, to be resumed by the
-same command.
+words unless `--words` says otherwise, on one thread. Each run differs in one choice from `base`, the paper's decoder, or from
+`modern`. With `--equal-time` (after `time`) a model whose steps take longer reads fewer words, so that all take as long as
+`modern`: that is how sizes are compared. `--lock FILE` keeps a file locked during each training, for machines that several
+people use; `--minutes` ends a training after that time, to be resumed by the same command.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ MODERN: dict[str, Any] = {
     "training.decay": "trapezoid",
 }
 HYBRID: dict[str, Any] = {"model.family": "dtg-hybrid", "model.view_heads": [2, 2]}
-RUNS: dict[str, dict[str, Any]] = {
+DECODERS: dict[str, dict[str, Any]] = {  # one choice each, beside the paper's decoder
     "base": {},
     "modern": MODERN,
     "muon": {"training.optimizer": "muon"},
@@ -69,6 +69,25 @@ RUNS: dict[str, dict[str, Any]] = {
     "trapezoid": {"training.decay": "trapezoid"},
     "corpus-embeddings": {"training.embeddings": "corpus"},
     "swiglu": {"model.activation": "swiglu", "model.feedforward": 680},  # as many weights as 1,024 without gates
+    "pre": {"model.norm": "pre"},
+    "rms": {"model.norm_kind": "rms"},
+    "gates": {"model.head_gates": True},
+    "dropout": {"model.dropout": 0.1},
+    "muon-2e-3": {"training.optimizer": "muon", "training.peak_rate": 2e-3},
+    "muon-4e-3": {"training.optimizer": "muon", "training.peak_rate": 4e-3},
+    "pre-rms-2e-3": {"model.norm": "pre", "model.norm_kind": "rms", "training.peak_rate": 2e-3},
+}
+FURTHER: dict[str, dict[str, Any]] = {  # one choice each, beside the modern decoder
+    "modern-2e-3": {"training.peak_rate": 2e-3},
+    "modern-4e-3": {"training.peak_rate": 4e-3},
+    "modern-embeddings": {"training.embeddings": "corpus"},
+    "modern-adamw": {"training.optimizer": "adamw"},
+    "modern-cosine": {"training.decay": "cosine"},
+    "modern-relu": {"model.activation": "relu"},
+    "modern-no-qk": {"model.query_key_norm": False},
+    "modern-post": {"model.norm": "post"},
+    "modern-layer": {"model.norm_kind": "layer"},
+    "modern-no-zero": {"model.zero_outputs": False},
     "hybrid-2-2": HYBRID,
     "hybrid-3-1": {**HYBRID, "model.view_heads": [3, 1]},
     "hybrid-1-3": {**HYBRID, "model.view_heads": [1, 3]},
@@ -78,22 +97,19 @@ RUNS: dict[str, dict[str, Any]] = {
     "hybrid-lower": {**HYBRID, "model.memory_layers": "lower"},
     "hybrid-dropout": {**HYBRID, "model.view_dropout": 0.5, "model.view_dropout_end": 0.0},
     "hybrid-gates": {**HYBRID, "model.head_gates": True},
-    "hybrid-modern": {**HYBRID, **MODERN},
-    "pre": {"model.norm": "pre"},
-    "rms": {"model.norm_kind": "rms"},
-    "gates": {"model.head_gates": True},
-    "dropout": {"model.dropout": 0.1},
-    "muon-2e-3": {"training.optimizer": "muon", "training.peak_rate": 2e-3},
-    "muon-4e-3": {"training.optimizer": "muon", "training.peak_rate": 4e-3},
-    "pre-rms-2e-3": {"model.norm": "pre", "model.norm_kind": "rms", "training.peak_rate": 2e-3},
-    "modern-2e-3": {**MODERN, "training.peak_rate": 2e-3},
     "size-192x6": {"model.width": 192, "model.attention_heads": 3, "model.feedforward": 768},
     "size-320x6": {"model.width": 320, "model.attention_heads": 5, "model.feedforward": 1280},
     "size-256x9": {"model.layers": 9},
     "size-384x8": {"model.layers": 8, "model.width": 384, "model.attention_heads": 6, "model.feedforward": 1536},
     "txl-trans": {"model.family": "txl-trans"},
-    "txl-tokens": {"model.family": "txl-tokens", "training.warmup_share": 0.2},
+    "txl-tokens": {"model.family": "txl-tokens"},
 }
+RUNS = {**DECODERS, **{name: {**MODERN, **settings} for name, settings in FURTHER.items()}}
+
+
+def compared_with(name: str) -> str:
+    """The run from which this one differs in one choice."""
+    return "modern" if name in FURTHER else "base"
 
 
 def tables(settings: Mapping[str, Any], words: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -145,14 +161,14 @@ def last_dev(folder: Path) -> dict[str, Any] | None:
 
 
 def words_in_equal_time(names: Sequence[str], out: Path, words: int) -> dict[str, int]:
-    """How many words each run reads in the time that `base` takes for all."""
+    """How many words each run reads in the time that `modern` takes for all."""
     path = out / TIMES
     times = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    if missing := [name for name in names if times.get(name, {}).get("relative") is None]:
+    if missing := [name for name in dict.fromkeys(("modern", *names)) if name not in times]:
         raise SystemExit(
-            f"the time of a step is not known of {', '.join(missing)}; run `time` with base and these first."
+            f"the time of a step is not known of {', '.join(missing)}; run `time` with modern and these first."
         )
-    return {name: int(words / times[name]["relative"]) for name in names}
+    return {name: int(words * times["modern"]["seconds"] / times[name]["seconds"]) for name in names}
 
 
 def train(
@@ -238,38 +254,42 @@ def measure(names: Sequence[str], data: Path, out: Path, words: int) -> None:
                 best[name] = min(best[name], (time.process_time() - began) / STEPS)
     path = out / TIMES
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    base = best.get("base")
     for name, seconds in best.items():
-        print(f"{name:<16}{seconds:8.3f} s a step")
-        known[name] = {"seconds": seconds, "relative": None if base is None else seconds / base}
+        print(f"{name:<18}{seconds:8.3f} s a step")
+        known[name] = {"seconds": seconds}
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 
 def table(out: Path) -> str:
-    """What there is, in the order of the list, beside `base`."""
+    """What there is, in the order of the list, each beside what it is compared with."""
     path = out / TIMES
     times = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     found = {name: score for name in RUNS if (score := last_dev(out / name)) is not None}
     if not found:
         return f"Nothing is trained in {out} yet.\n"
     loss = {name: math.log(score["word_perplexity"]) for name, score in found.items()}
-    heads = ["run", "differs in", "dev, nats per word", "against base", "time of a step"]
+    heads = ["run", "differs in", "dev, nats per word", "difference", "time of a step"]
     has_circuits = any(any(circuits(out, name)) for name in found)
     heads += [*CIRCUITS, "SyntaxGym"] if has_circuits else []
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for name, value in loss.items():
-        settings = ", ".join(f"{key.split('.')[1]} = {as_toml(setting)}" for key, setting in RUNS[name].items())
-        versus = f"{value - loss['base']:+.3f}" if "base" in loss and name != "base" else ""
-        relative = times.get(name, {}).get("relative")
-        cells = [name, settings, f"{value:.3f}", versus, "" if relative is None else f"{relative:.2f}"]
+        base = compared_with(name)
+        changed = FURTHER.get(name, RUNS[name])
+        settings = ", ".join(f"{key.split('.')[1]} = {as_toml(setting)}" for key, setting in changed.items())
+        versus = f"{value - loss[base]:+.3f} ({base})" if base in loss and name != base else ""
+        relative = f"{times[name]['seconds'] / times[base]['seconds']:.2f}" if {name, base} <= times.keys() else ""
+        cells = [name, settings, f"{value:.3f}", versus, relative]
         lines.append("| " + " | ".join([*cells, *(circuits(out, name) if has_circuits else [])]) + " |")
     read = {score["words"] for score in found.values()}
     if len(read) == 1:
         after = f"After {read.pop():,} words."
     else:
         after = "After " + ", ".join(f"{score['words']:,} words ({name})" for name, score in found.items()) + "."
-    return "\n".join([*lines, "", f"{after} Times are multiples of base's."]) + "\n"
+    return (
+        "\n".join([*lines, "", f"{after} Differences and times are from what a run is compared with: base, or modern."])
+        + "\n"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -298,7 +318,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = given.names or list(RUNS)
     if given.what == "list":
         for name in names:
-            print(f"{name:<16}" + " ".join(f"{key}={as_toml(value)}" for key, value in RUNS[name].items()))
+            print(f"{name:<18}" + " ".join(f"{key}={as_toml(value)}" for key, value in RUNS[name].items()))
     elif given.what == "train":
         budget = dict.fromkeys(names, given.words)
         if given.equal_time:

@@ -148,6 +148,14 @@ def test_settings_can_be_changed_on_the_command_line() -> None:
             changed(tables, [wrong])
 
 
+def test_of_two_settings_that_exclude_each_other_the_command_line_has_the_last_word() -> None:
+    tables: dict[str, dict[str, object]] = {"model": {}, "training": {"epochs": 1, "warmup_share": 0.1}}
+    assert changed(tables, ["training.words=1_000"])["training"] == {"words": 1000, "warmup_share": 0.1}
+    assert changed(tables, ["training.warmup_steps=5"])["training"] == {"epochs": 1, "warmup_steps": 5}
+    both = changed(tables, ["training.words=10", "training.epochs=2"])["training"]  # refused later, by TrainingConfig
+    assert both == {"words": 10, "epochs": 2, "warmup_share": 0.1}
+
+
 def test_a_damaged_corpus_is_not_trained_on(corpus: Path, config: Path, tmp_path: Path) -> None:
     """One bit, of the same length: only the hashes tell. Nothing is written."""
     copy = shutil.copytree(corpus, tmp_path / "copy")

@@ -125,14 +125,14 @@ def test_cards_are_not_hashed(folder: Path) -> None:
     (folder / "CARD.md").write_text("one")
     dtg.load(folder)
     for name in pretrained.names():
-        manifest = json.loads((pretrained.FOLDER / name / "manifest.json").read_text())
-        present = {path.name for path in (pretrained.FOLDER / name).iterdir()}
+        manifest = json.loads((pretrained.find(name) / "manifest.json").read_text())
+        present = {path.name for path in pretrained.find(name).iterdir()}
         assert set(manifest["files"]) == present - {"manifest.json", "CARD.md"}
 
 
 def test_bundled_models_are_checked(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
     for name in pretrained.names():
-        copy = shutil.copytree(pretrained.FOLDER / name, tmp_path / name)
+        copy = shutil.copytree(pretrained.find(name), tmp_path / name)
         load: Any = dtg.load_parser if "parser" in name else dtg.load
         load(copy)
         altered = bytearray((copy / "model.safetensors").read_bytes())

@@ -16,7 +16,7 @@ from dtg.search import expansion
 from dtg.search.beam_search import BeamSearch
 from dtg.search.options import ACCURACIES, BeamOptions
 from dtg.search.prefix_trie import search_all
-from dtg.search.pruning import NEXT_TO_BEST, stack_number
+from dtg.search.pruning import NEXT_TO_BEST
 from dtg.search.state import BeamState
 from tests.model.test_model import tiny
 from tests.phrase_twins import PHRASE_FAMILIES
@@ -26,7 +26,7 @@ from tests.search.test_phrase_search import small
 
 FAMILIES = ["dtg", "dtg-eager", "dtg-swift", "txl-trans", "txl-tokens", *PHRASE_FAMILIES]
 WIDE: dict[str, Any] = {"beam": 10_000, "word_beam": 10_000}
-SHARES: dict[str, Any] = {"smallest_share": 0.03, "spared_share": 0.003, "own_share": 0.3}
+SHARES: dict[str, Any] = {"smallest_share": 0.03}
 Pieces = list[list[int]]
 
 
@@ -56,7 +56,7 @@ def numbers(found: list[BeamState]) -> list[float]:
 def test_with_tiny_shares_it_equals_brute_force(family: str) -> None:
     model = of_family(family)
     pieces = [[1], [2, 9], [3]]
-    found = states(model, pieces, BeamOptions(**WIDE, smallest_share=1e-200, spared_share=1e-250))
+    found = states(model, pieces, BeamOptions(**WIDE, smallest_share=1e-200))
     for number in range(1, len(pieces) + 1):
         if family not in PHRASE_FAMILIES:
             expected = prefix_log_probability(model, pieces[:number], True)
@@ -155,25 +155,6 @@ def test_what_is_kept_is_what_exceeds_the_share(share: float) -> None:
     search = BeamSearch(model, BeamOptions(**WIDE, smallest_share=share))
     found = BeamState(search, before._beams, before.words, before, before.subwords).step_ids(last[:1])
     assert found._beams.score.tolist() == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_best_of_each_stack_is_spared() -> None:
-    """With a share of a half little is left; hypotheses whose stack is their own are there all the same."""
-    model = tiny("dtg", seed=1)
-    pieces = random_pieces(6, random.Random(6))
-    whole = states(model, pieces, BeamOptions(**WIDE))[-1]
-    strict = states(model, pieces, BeamOptions(**WIDE, smallest_share=0.5))[-1]
-    spared = states(model, pieces, BeamOptions(**WIDE, smallest_share=0.5, spared_share=1e-6, own_share=0.01))[-1]
-    assert len(strict.trees(None)) < len(spared.trees(None)) < len(whole.trees(None))
-    stacks = [tree.stack for tree in spared.trees(None)]
-    every = {tree.stack for tree in whole.trees(None)}
-    assert len(set(stacks)) > len({tree.stack for tree in strict.trees(None)})
-    assert set(stacks) <= every
-    lanes = spared._beams.lanes
-    by_number: dict[int, set[tuple[int, ...]]] = {}
-    for number, stack in zip(stack_number(lanes, torch.arange(len(lanes))).tolist(), stacks, strict=True):
-        by_number.setdefault(number, set()).add(stack)
-    assert all(len(same) == 1 for same in by_number.values())
 
 
 def test_what_users_may_ask_for() -> None:

@@ -144,6 +144,27 @@ def test_the_loss_is_the_sum_over_all_batches_by_their_predictions(tmp_path: Pat
         torch.testing.assert_close(mine, theirs, msg=name)
 
 
+def test_models_are_kept_for_learning_curves(tmp_path: Path, whole: Path) -> None:
+    """The same ones whether or not the run was interrupted; the run itself is as without them."""
+    run, broken = tmp_path / "run", tmp_path / "broken"
+    toy_train(run, save_every=11)
+    suspend(broken, save_every=11)
+    leftover = broken / "models" / ".step-00000011.7.partial"
+    leftover.mkdir(parents=True)
+    toy_train(broken, save_every=11, resume=True)
+    assert not leftover.exists()
+    assert_same(run, broken)
+    weights = last_weights(whole)
+    assert all(torch.equal(weights[name], tensor) for name, tensor in last_weights(run).items())
+    models = [folder / "model.safetensors" for folder in sorted((run / "models").iterdir())]
+    assert [path.parent.name for path in models] == ["step-00000011", "step-00000022", "step-00000033"]
+    contents = [path.read_bytes() for path in models]
+    assert contents == [(broken / path.relative_to(run)).read_bytes() for path in models]
+    assert len(set(contents)) == 3 and all(
+        torch.equal(weights[name], one) for name, one in load_file(models[-1]).items()
+    )
+
+
 def test_early_stopping_keeps_the_best(tmp_path: Path) -> None:
     listener = Listener()
     outcome = toy_train(

@@ -12,7 +12,9 @@ from torch import Tensor, nn
 
 from dtg.errors import ConfigError, InputError
 from dtg.training import RuntimeOptions
+from dtg.training import optimizers as optimizers_module
 from dtg.training.learner import Learner
+from dtg.training.muon import Float32Muon, orthogonalize
 from dtg.training.optimizers import make_optimizers
 from dtg.training.runtime import Runtime
 from dtg.training.schedule import Schedule
@@ -33,10 +35,14 @@ class MatrixModel(ToyModel):
         self.followed.append(progress)
 
 
-def test_matrices_are_learned_by_muon_and_the_rest_by_adamw() -> None:
+@pytest.mark.parametrize(("is_fast", "kind"), [(True, torch.optim.Muon), (False, Float32Muon)])
+def test_matrices_are_learned_by_muon_and_the_rest_by_adamw(
+    monkeypatch: pytest.MonkeyPatch, is_fast: bool, kind: type[torch.optim.Optimizer]
+) -> None:
+    monkeypatch.setattr(optimizers_module, "has_fast_bfloat16", lambda: is_fast)
     model = MatrixModel()
     muon, adamw = make_optimizers(model, toy_config(optimizer="muon", matrix_rate=0.5, weight_decay=0.01))
-    assert type(muon.optimizer) is torch.optim.Muon and type(adamw.optimizer) is torch.optim.AdamW
+    assert type(muon.optimizer) is kind and type(adamw.optimizer) is torch.optim.AdamW
     by_muon = [id(one) for group in muon.optimizer.param_groups for one in group["params"]]
     by_adamw = [id(one) for group in adamw.optimizer.param_groups for one in group["params"]]
     assert by_muon == [id(matrix) for matrix in model.matrices()]
@@ -52,6 +58,42 @@ def test_adamw_has_all_groups_in_their_order() -> None:
     assert one.scales == (2.0, 1.0)
     found = [id(parameter) for group in one.optimizer.param_groups for parameter in group["params"]]
     assert found == [id(model.embedding.weight), *map(id, model.layers.parameters())]
+
+
+@pytest.mark.parametrize("shape", [(24, 24), (24, 32), (16, 64), (64, 16)])
+def test_muon_in_float32_is_torchs_but_for_rounding(shape: tuple[int, int]) -> None:
+    """Three steps with momentum and weight decay; torch rounds each update to bfloat16."""
+    chance = torch.Generator().manual_seed(0)
+    start, *gradients = (torch.randn(shape, generator=chance) for _ in range(4))
+    options = {"lr": 0.05, "weight_decay": 0.1, "adjust_lr_fn": "match_rms_adamw"}
+    found = {}
+    for kind in (torch.optim.Muon, Float32Muon):
+        matrix = nn.Parameter(start.clone())
+        optimizer = kind([matrix], **options)  # type: ignore[arg-type]
+        for gradient in gradients:
+            matrix.grad = gradient.clone()
+            optimizer.step()
+        found[kind] = matrix.detach(), optimizer.state[matrix]["momentum_buffer"]
+    theirs, ours = found[torch.optim.Muon], found[Float32Muon]
+    moved = (theirs[0] - start).norm()
+    assert (theirs[0] - ours[0]).norm() < 0.02 * moved
+    assert torch.equal(theirs[1], ours[1])
+
+
+@pytest.mark.parametrize("shape", [(8, 20), (40, 8), (12, 12)])
+def test_newton_and_schulz_by_singular_values(shape: tuple[int, int]) -> None:
+    """Each singular value goes through the polynomial by itself; small ones are not lost in the rounding of XX'."""
+    a, b, c = coefficients = (3.4445, -4.775, 2.0315)
+    short = min(shape)
+    left, _, right = torch.linalg.svd(
+        torch.randn(shape, generator=torch.Generator().manual_seed(1)), full_matrices=False
+    )
+    values = torch.logspace(0, -4, short)
+    found = orthogonalize(left * values @ right, coefficients, 5, 1e-7)
+    expected = values / values.norm()
+    for _ in range(5):
+        expected = a * expected + b * expected**3 + c * expected**5
+    assert torch.allclose(left.t() @ found @ right.t(), torch.diag(expected), atol=5e-3)
 
 
 def test_an_update_of_muon_is_orthogonal() -> None:

@@ -57,8 +57,17 @@ def read_config(path: Path) -> Tables:
 
 
 def changed(tables: Tables, changes: Sequence[str]) -> Tables:
-    """The tables with what --set says; what is no TOML value is taken as a string, so that quotes can be left out."""
+    """The tables with what --set says; what is no TOML value is taken as a string, so that quotes can be left out.
+
+    Where a file has one of two settings that exclude each other, the other one replaces it.
+    """
+    from dtg.training.config import EITHER
+
     tables = {name: dict(table) for name, table in tables.items()}
+    said = {change.partition("=")[0].strip() for change in changes}
+    for one, other in (*EITHER, *(pair[::-1] for pair in EITHER)):
+        if f"training.{one}" in said and f"training.{other}" not in said:
+            tables["training"].pop(other, None)
     for change in changes:
         key, sign, text = change.partition("=")
         table, dot, name = key.strip().partition(".")

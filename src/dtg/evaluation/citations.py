@@ -102,7 +102,7 @@ def cite_table(table: Path) -> Citation:
 def citation(path: Path, settings: Mapping[str, Any], unit: str, kept: str | None) -> Citation:
     folder = pretrained.find(path)
     model = LanguageModel.load(folder)
-    name, is_bundled = name_of(folder), folder.parent == pretrained.FOLDER
+    name, is_bundled = name_of(folder), pretrained.is_known(folder)
     parameters = sum(one.numel() for one in model.decoder_model.parameters())
     boundary = settings.get("boundary", "next")
     own = (

@@ -1,7 +1,8 @@
-"""The pretrained models and parsers that are bundled with the package, found by name.
+"""The pretrained models and parsers that are found by name.
 
-Each is a folder here, as `save` writes it but with weights in half precision, and CARD.md: what it was trained on, under
-which licence it may be used, how good it is, and how to make it again. tools/bundle.py writes such folders.
+Each is a folder, as `save` writes it but with weights in half precision, and CARD.md: what it was trained on, under which
+licence it may be used, how good it is, and how to make it again. Those that anyone may use for anything are bundled with the
+package; those that have read data for non-commercial use are in the folder models/ of a checkout. tools/bundle.py writes both.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from dtg.errors import InputError
 
 FOLDER = Path(__file__).parent
+CHECKOUT = FOLDER.parents[2] / "models"  # an installed package has none
 CARD = "CARD.md"
 PARSER = "parser-small"  # where no parser is named
 MODEL = "dtg-mini"  # where no model is named
@@ -27,16 +29,24 @@ def find(name: str | Path) -> Path:
     if not isinstance(name, str | PathLike):
         raise InputError(f"a folder or the name of a model is expected, not {name!r}.")
     path = Path(name)
-    if not path.exists() and str(name) in names():
-        return FOLDER / name
-    return path
+    return path if path.exists() else _folders().get(str(name), path)
 
 
 def names() -> list[str]:
-    """The names of all bundled models and parsers."""
-    return sorted(path.parent.name for path in FOLDER.glob(f"*/{CARD}"))
+    """The names of all models and parsers that are found by name."""
+    return sorted(_folders())
+
+
+def is_known(folder: Path) -> bool:
+    """Whether a folder is that of a model or parser found by name, and so has a card."""
+    return _folders().get(folder.name) == folder
 
 
 def card(name: str) -> str:
-    """The model card of a bundled model or parser."""
-    return (FOLDER / name / CARD).read_text(encoding="utf-8")
+    """The model card of a model or parser that is found by name."""
+    return (_folders()[name] / CARD).read_text(encoding="utf-8")
+
+
+def _folders() -> dict[str, Path]:
+    """By name; what is bundled wins."""
+    return {path.parent.name: path.parent for place in (CHECKOUT, FOLDER) for path in place.glob(f"*/{CARD}")}

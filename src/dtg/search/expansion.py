@@ -130,8 +130,8 @@ def expand(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending: 
     thresholds = Thresholds(options, beams)
     limit = None if ending else options.max_actions
     while True:
-        thresholds.update(explored.next_score, explored.beam, explored.hypothesis)
-        promising = agenda.score > thresholds.of(agenda.beam, agenda.hypothesis)
+        thresholds.update(explored.next_score, explored.beam)
+        promising = agenda.score > thresholds.of(agenda.beam)
         if limit is not None:
             promising &= explored.taken[agenda.state] < limit
         open_ = promising.nonzero()[:, 0]
@@ -179,7 +179,7 @@ def best_candidates(
 ) -> Candidates:
     """The best of each sentence, and, by the fast track, the best for each number of actions taken."""
     score, beam = explored.next_score, explored.beam
-    bar = thresholds.of(beam, explored.hypothesis)
+    bar = thresholds.of(beam)
     able = (score > (bar if options.is_adaptive else -torch.inf)).nonzero()[:, 0]
     chosen = able[best_of_each(score[able], beam[able], options.beam)]
     if options.fast_track:

@@ -43,10 +43,6 @@ class BeamOptions:
     # A beam that adapts: hypotheses with less than this share of the probability of all are pruned, before a word and after
     # it. 0 is a beam of fixed width.
     smallest_share: float = 0.0
-    # The best hypothesis with each stack is kept down to this share, if that is less; ...
-    spared_share: float = 0.0
-    # ... and followed by those continuations that have this share of its own best one.
-    own_share: float = 0.3
     # Candidates after 0, 1, 2, ... actions since the last word that are kept whatever their rank, for each number.
     fast_track: int = 0
     max_actions: int | None = None  # actions between two words; no limit by default
@@ -91,10 +87,9 @@ class BeamOptions:
                 continue
             if type(value) is not int or not least <= value <= MOST:
                 raise InputError(f"{name} is {value!r}; a whole number of at least {least} is expected.")
-        for name in ("smallest_share", "spared_share", "own_share"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | float) and 0.0 <= value < 1.0):
-                raise InputError(f"{name} is {value!r}; a number from 0 up to (not including) 1 is expected.")
+        share = self.smallest_share
+        if not (isinstance(share, int | float) and 0.0 <= share < 1.0):
+            raise InputError(f"smallest_share is {share!r}; a number from 0 up to (not including) 1 is expected.")
         if self.is_adaptive and self.fast_track:
             raise InputError("fast_track is about a beam of fixed width; leave it out, or smallest_share.")
         check_choice("derivations", self.derivations, DERIVATIONS)
@@ -105,11 +100,6 @@ class BeamOptions:
     def is_adaptive(self) -> bool:
         """Whether hypotheses are pruned by their share, and not by their number alone."""
         return self.smallest_share > 0.0
-
-    @property
-    def spares_stacks(self) -> bool:
-        """Whether improbable hypotheses are followed further if their stack is their own."""
-        return 0.0 < self.spared_share < self.smallest_share and self.own_share > 0.0
 
     @property
     def words_kept(self) -> int:
@@ -134,8 +124,8 @@ class BeamOptions:
         widths = {"beam": self.beam, "word_beam": self.words_kept}
         if not self.is_adaptive:
             return widths
-        shares = {"smallest_share": self.smallest_share, "spared_share": self.spared_share, "own_share": self.own_share}
-        return ({} if self.accuracy is None else {"accuracy": self.accuracy}) | widths | shares
+        made_from = {} if self.accuracy is None else {"accuracy": self.accuracy}
+        return made_from | widths | {"smallest_share": self.smallest_share}
 
     @property
     def short_title(self) -> str:

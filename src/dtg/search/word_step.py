@@ -55,7 +55,7 @@ def generate(
     whose = torch.tensor([word.beam for word in words], device=device)
     used = candidates.cache.used
     pairs = with_pieces(evaluator, candidates, pair_up(candidates, whose), pieces)
-    kept = keep(options, pairs.lanes, pairs.score, pairs.word, len(words))
+    kept = keep(options, pairs.score, pairs.word, len(words))
     lanes, cache = compacted(pairs.lanes.fork(kept), candidates.cache)
     candidates.cache.used = used  # what came after belongs to this word alone, and has been copied
     word, candidate, score = pairs.word[kept], pairs.candidate[kept], pairs.score[kept]

@@ -57,7 +57,7 @@ class CheckpointStore:
         return sorted((one for one in self.folder.glob("step-*") if STEP.fullmatch(one.name)), key=step_of)
 
     def path(self, step: int) -> Path:
-        return self.folder / f"step-{step:08}"
+        return self.folder / step_name(step)
 
     def write(self, step: int, tensors: Mapping[str, Tensors], state: Mapping[str, Any]) -> Path:
         """Write a checkpoint; then remove the oldest beyond those to be kept."""
@@ -118,6 +118,11 @@ def read_checkpoint(folder: Path) -> Checkpoint:
                 f"the checkpoint {folder} is damaged: {name} was altered or cut short (its sha256 does not fit)."
             )
     return Checkpoint(folder, state)
+
+
+def step_name(step: int) -> str:
+    """Of the folder for what there was after a step."""
+    return f"step-{step:08}"
 
 
 def step_of(folder: Path) -> int:

@@ -26,8 +26,9 @@ TABLE = "[training]"
 OptimizerName = Literal["adamw", "muon"]
 Decay = Literal["cosine", "trapezoid"]
 Embeddings = Literal["random", "corpus"]
+EITHER = (("batch_sentences", "batch_pieces"), ("epochs", "words"), ("warmup_steps", "warmup_share"))  # one of two each
 # Settings that there have not always been; a run that leaves them as they are by default is recorded as it was before.
-LATER = ("optimizer", "matrix_rate", "decay", "decay_share", "embeddings")
+LATER = ("optimizer", "matrix_rate", "decay", "decay_share", "embeddings", "save_every")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,7 @@ class TrainingConfig:
     patience: NonNegativeInt = 0  # dev scores without improvement before training stops early; 0: never
     checkpoint_every: PositiveInt = 500
     keep: PositiveInt = 2  # checkpoints
+    save_every: NonNegativeInt = 0  # the model as it is then, for learning curves; 0: only the best
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> TrainingConfig:
@@ -75,9 +77,8 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         check_settings(self, f"{TABLE} ")
-        self._check_exactly_one("batch_sentences", "batch_pieces")
-        self._check_exactly_one("epochs", "words")
-        self._check_exactly_one("warmup_steps", "warmup_share")
+        for first, second in EITHER:
+            self._check_exactly_one(first, second)
         if max(self.start_rate, self.final_rate) > self.peak_rate:
             raise ConfigError(
                 f"{TABLE} peak_rate must be the highest rate: start_rate is {self.start_rate:g}, "

@@ -228,6 +228,8 @@ class TrainingRun:
                     state.finished = "early"
             if is_last:
                 state.finished = "complete"
+            if self.config.save_every and state.step % self.config.save_every == 0:
+                self.recorder.save(self.learner, state.step)
             if stop or state.finished or state.step % self.config.checkpoint_every == 0:
                 self.recorder.checkpoint(self.learner, state, self.identity)
             if stop or state.finished:

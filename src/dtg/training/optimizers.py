@@ -13,8 +13,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from dtg.environment import has_fast_bfloat16
 from dtg.errors import ConfigError, TrainingError
 from dtg.training.config import TrainingConfig
+from dtg.training.muon import Float32Muon
 from dtg.training.task import HasMatrices
 
 
@@ -61,7 +63,7 @@ def adamw(groups: list[dict[str, Any]], config: TrainingConfig) -> ScaledOptimiz
 
 def muon(groups: list[dict[str, Any]], config: TrainingConfig) -> ScaledOptimizer:
     scales = tuple(float(group.pop("scale", 1.0)) * config.matrix_rate for group in groups)
-    made = torch.optim.Muon(
-        groups, lr=config.peak_rate, weight_decay=config.weight_decay, adjust_lr_fn="match_rms_adamw"
-    )
+    on_cpu = all(matrix.device.type == "cpu" for group in groups for matrix in group["params"])
+    kind = Float32Muon if on_cpu and not has_fast_bfloat16() else torch.optim.Muon
+    made = kind(groups, lr=config.peak_rate, weight_decay=config.weight_decay, adjust_lr_fn="match_rms_adamw")
     return ScaledOptimizer(made, scales)

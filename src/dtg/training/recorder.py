@@ -30,6 +30,7 @@ from dtg.training.checkpoint import (
     restore_model,
     restore_optimizer,
     restore_random,
+    step_name,
 )
 from dtg.training.config import TrainingConfig
 from dtg.training.curves import draw_run
@@ -43,6 +44,7 @@ from dtg.training.task import TrainingCorpus
 from dtg.training.trackers import Trackers
 
 CHECKPOINTS = "checkpoints"
+MODELS = "models"  # as they were after some steps
 REDRAW = 60.0  # seconds
 
 
@@ -88,6 +90,7 @@ class Recorder:
                 self.store.folder.mkdir(parents=True, exist_ok=True)
                 clean_up(self.out)
                 clean_up(self.store.folder)
+                clean_up(self.out / MODELS)
                 self.store.remove_after(state.step)
                 self.log = Log(self.out / "log.jsonl", state.log_length, self.reporter.warn)
                 if self.log.length == 0:
@@ -139,6 +142,14 @@ class Recorder:
 
     def best(self, learner: Learner) -> None:
         """Save the model as the best so far."""
+        self.save_model(learner, self.out / "best", "the best model")
+
+    def save(self, learner: Learner, step: int) -> None:
+        """Save the model as it is after a step, to be kept."""
+        self.save_model(learner, self.out / MODELS / step_name(step), "a model")
+
+    def save_model(self, learner: Learner, path: Path, what: str) -> None:
+        """Write a model into a folder, or nothing."""
         model = learner.model
         if learner.runtime.options.fsdp:
             tensors = model_tensors(learner.model)
@@ -146,8 +157,10 @@ class Recorder:
                 restore_model(learner.spare, tensors)
                 model = learner.spare
         if self.is_main:
-            with self.saving("the best model"), replacing_folder(self.out / "best") as folder:
-                model.save(folder)  # type: ignore[operator]
+            with self.saving(what):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with replacing_folder(path) as folder:
+                    model.save(folder)  # type: ignore[operator]
 
     def restore_best(self, learner: Learner) -> None:
         """Put the best weights back into the model."""

@@ -179,7 +179,7 @@ def describe(path: Path, *, as_json: bool) -> None:
         shown |= {"settings": content[kind], "run": run}
         typer.echo(json.dumps({"format_version": FORMAT_VERSION, **shown}, ensure_ascii=False))
         return
-    if path.name in pretrained.names() and folder.parent == pretrained.FOLDER:
+    if pretrained.is_known(folder):
         typer.echo(pretrained.card(path.name).rstrip() + "\n")
     counted = "" if parameters is None else f"{parameters:,} parameters, "
     typer.echo(f"a {kind} in {folder}, {counted}{size / 1e6:.1f} MB of weights")

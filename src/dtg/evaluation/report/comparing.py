@@ -19,7 +19,7 @@ Facets = tuple[tuple[str, Hashable], ...]
 Thing = TypeVar("Thing", bound=Hashable)
 TREES = ("trees", "proposal")
 USED: Mapping[str, tuple[str, ...]] = {  # which settings matter to whom
-    "beam": ("beam", "word_beam", "smallest_share", "spared_share", "own_share"),
+    "beam": ("beam", "word_beam", "smallest_share"),
     "trees": TREES,  # what minimal pairs call the next
     "proposal": TREES,
     "estimate": TREES,
