@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
@@ -21,6 +22,13 @@ MOST_SHOWN = 20
 FRESH = "fresh weights"  # in float32, by torch's generator, whose last bit depends on the processor
 
 
+@cache
+def content_of(file: str) -> dict[str, dict[str, Json]]:
+    """A file of the reference, read once."""
+    content: dict[str, dict[str, Json]] = json.loads((HERE / file).read_text(encoding="utf-8"))
+    return content
+
+
 @dataclass(frozen=True)
 class Part:
     """A file of the reference, the cases that it is compared with, and how far numbers may be apart."""
@@ -30,8 +38,7 @@ class Part:
     tolerance: float  # absolute or relative, whichever allows more
 
     def expected(self) -> dict[str, dict[str, Json]]:
-        content: dict[str, dict[str, Json]] = json.loads((HERE / self.file).read_text(encoding="utf-8"))
-        return content
+        return content_of(self.file)
 
     def names(self) -> list[tuple[str, str]]:
         return [(case, quantity) for case, quantities in self.cases.items() for quantity in quantities]

@@ -408,7 +408,10 @@ COUNTS = {  # file: sentences, and words without traces
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTS)
 def test_every_terminal_of_real_files_is_accounted_for(tmp_path: Path, name: str) -> None:
-    """Terminals, found by a regular expression, are words or traces, in order; and the trees come back when written."""
+    """Terminals, found by a regular expression, are words or traces, in order; and trees come back when written.
+
+    Of files with more than 5,000 trees, every fifth is written.
+    """
     report, words = TreebankReport(), list[str]()
     trees = list(read_brackets(data_file(name), report=report))
     with gzip.open(data_file(name), "rt", encoding="utf-8") as file:
@@ -419,8 +422,9 @@ def test_every_terminal_of_real_files_is_accounted_for(tmp_path: Path, name: str
     assert found == [unescaped(word) for word in words]
     assert not report.skipped
     assert report.brackets.untagged == 0
-    write_brackets(trees, tmp_path / "again.ptb.gz")
-    assert list(read_brackets(tmp_path / "again.ptb.gz")) == trees
+    some = trees[:: 5 if len(trees) > 5000 else 1]
+    write_brackets(some, tmp_path / "again.ptb.gz")
+    assert list(read_brackets(tmp_path / "again.ptb.gz")) == some
 
 
 def unescaped(word: str) -> str:
