@@ -58,4 +58,4 @@ def run(script: Path, *arguments: str) -> str:
 def write_treebank(folder: Path) -> None:
     """What a reader who trains has: `train.conllu` and `dev.conllu`."""
     for name, seed in (("train", 1), ("dev", 2)):
-        write_conllu((tree for tree, _ in random_sentences(60, seed)), folder / f"{name}.conllu")
+        write_conllu((tree for tree, _ in random_sentences(30, seed)), folder / f"{name}.conllu")
