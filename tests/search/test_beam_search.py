@@ -63,8 +63,10 @@ def exact(model: DecoderModel, pieces: list[list[int]], constrained: bool = True
 @pytest.mark.parametrize("head", ["factored", "joint"])
 def test_prefixes_and_sentences_equal_brute_force(family: str, head: str) -> None:
     model = tiny(family, head=head)
-    pieces = [[1], [2, 9, 8], [3], [4, 10]]
     for constrained in (True, False):
+        pieces = [[1], [2, 9, 8], [3], [4, 10]]
+        if head == "joint" or not constrained:  # slow by brute force; more words: the test below
+            del pieces[3]
         found = states(model, pieces, constrained=constrained, **EVERYTHING)
         for number in range(1, len(pieces) + 1):
             expected = prefix_log_probability(model, pieces[:number], constrained)
@@ -76,22 +78,12 @@ def test_prefixes_and_sentences_equal_brute_force(family: str, head: str) -> Non
 
 @pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
 def test_equal_to_enumeration(family: str) -> None:
-    chance = random.Random(7)
-    for seed in range(6):
-        model = tiny(family, seed=seed)
-        pieces = random_pieces(chance.randint(1, 5), chance)
-        found = states(model, pieces, **EVERYTHING)[-1].end()
-        assert found.log_probability == pytest.approx(exact(model, pieces), rel=1e-11)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
-def test_equal_to_enumeration_on_hundreds_of_sentences(family: str) -> None:
+    """Sentences of every length up to six words, by several models."""
     chance = random.Random(8)
-    for seed in range(30):
+    for seed, length in enumerate((1, 2, 3, 4, 5, 6, 4, 5)):
         model = tiny(family, seed=seed, head=chance.choice(["factored", "joint"]))
         for constrained in (True, False):
-            pieces = random_pieces(chance.randint(1, 6), chance)
+            pieces = random_pieces(length if constrained else min(length, 5), chance)
             found = states(model, pieces, constrained=constrained, **EVERYTHING)[-1].end()
             assert found.log_probability == pytest.approx(exact(model, pieces, constrained), rel=1e-11)
 
@@ -100,7 +92,7 @@ def test_equal_to_enumeration_on_hundreds_of_sentences(family: str) -> None:
 def test_pruned_beams_are_lower_bounds(family: str) -> None:
     chance = random.Random(9)
     pruned_some = False
-    for seed in range(8):
+    for seed in range(4):
         model = tiny(family, seed=seed)
         pieces = random_pieces(5, chance)
         whole = states(model, pieces, **EVERYTHING)
@@ -347,7 +339,7 @@ def test_deeper_than_the_positions_go() -> None:
     assert isinstance(model.head, FactoredHead)
     with torch.no_grad():
         model.head.outer.bias[GENERATE] = 50.0
-    state = LanguageModel(model).begin(beam=2, word_beam=1)
+    state = LanguageModel(model).begin(accuracy="fast")
     for _ in range(70):
         state = state.step_ids([1])
     assert state.stack_depth == pytest.approx(70.0)
