@@ -81,6 +81,9 @@ FURTHER: dict[str, dict[str, Any]] = {  # one choice each, beside the modern dec
     "modern-2e-3": {"training.peak_rate": 2e-3},
     "modern-4e-3": {"training.peak_rate": 4e-3},
     "modern-embeddings": {"training.embeddings": "corpus"},
+    "modern-rates": {"training.peak_rate": 4e-3, "training.matrix_rate": 0.25},  # four times the rate of embeddings
+    "modern-half": {"training.decay_share": 0.5},
+    "modern-16": {"training.batch_sentences": 16},
     "modern-adamw": {"training.optimizer": "adamw"},
     "modern-cosine": {"training.decay": "cosine"},
     "modern-relu": {"model.activation": "relu"},
