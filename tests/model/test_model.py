@@ -152,22 +152,21 @@ def test_gradients_by_finite_differences(family: str, profile: str, head: str) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", DEPENDENCY_FAMILIES)
-@pytest.mark.parametrize("head", ["factored", "joint"])
-def test_a_model_overfits_twenty_sentences(family: str, head: str) -> None:
+@pytest.mark.parametrize(("family", "head"), [*((name, "factored") for name in DEPENDENCY_FAMILIES), ("dtg", "joint")])
+def test_a_model_overfits_ten_sentences(family: str, head: str) -> None:
     """With distinct first words, everything that follows can be learned by heart."""
     settings = TINY | {"vocabulary": 28, "width": 48, "head_width": 24, "feedforward": 96}
     model = DecoderModel.create(ModelConfig(family=family, head=head, **settings), seed=3)  # type: ignore[arg-type]
-    some = [(tree, [[8 + i], *pieces[1:]]) for i, (tree, pieces) in enumerate(sentences(20, seed=8))]
+    some = [(tree, [[8 + i], *pieces[1:]]) for i, (tree, pieces) in enumerate(sentences(10, seed=8))]
     batch = model.encode([tree for tree, _ in some], [pieces for _, pieces in some])
-    optimizer = torch.optim.AdamW(model.parameter_groups(4e-3), weight_decay=0.0)
-    for _ in range(250):
+    optimizer = torch.optim.AdamW(model.parameter_groups(6e-3), weight_decay=0.0)
+    for _ in range(120):
         optimizer.zero_grad()
         loss = model.loss(batch)
         (loss.total / loss.predicted).backward()
         optimizer.step()
-    # Which of the twenty it is cannot be known beforehand: log 20 a sentence is the least there can be.
-    least = 20 * torch.log(torch.tensor(20.0)).item()
+    # Which of the ten it is cannot be known beforehand: log 10 a sentence is the least there can be.
+    least = 10 * torch.log(torch.tensor(10.0)).item()
     assert float(loss.total.detach()) < least + 0.06 * loss.predicted
 
 
