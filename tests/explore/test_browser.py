@@ -337,16 +337,21 @@ def test_axe_finds_nothing(browser: Browser, server: RunningServer, scheme: str,
 
 
 def test_a_closed_tab_frees_its_states(browser: Browser, server: RunningServer) -> None:
-    with watched_page(browser) as watched:
-        watched.page.goto(address(server, s="Dogs bark ."))
-        is_done(watched.page, ".")
-        before = len(server.explorer.store.tabs)
-        watched.page.goto("about:blank")
-        for _ in range(50):
-            if len(server.explorer.store.tabs) < before:
-                break
-            watched.page.wait_for_timeout(50)
-        assert len(server.explorer.store.tabs) < before
+    """Browsers do not promise that what a page sends as it closes arrives, and on a busy machine it may not: three are tried."""
+
+    def is_freed() -> bool:
+        with watched_page(browser) as watched:
+            watched.page.goto(address(server, s="Dogs bark ."))
+            is_done(watched.page, ".")
+            before = len(server.explorer.store.tabs)
+            watched.page.goto("about:blank")
+            for _ in range(50):
+                if len(server.explorer.store.tabs) < before:
+                    return True
+                watched.page.wait_for_timeout(50)
+        return False
+
+    assert any(is_freed() for _ in range(3))
 
 
 def test_problems_are_said(browser: Browser, server: RunningServer) -> None:
