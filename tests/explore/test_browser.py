@@ -337,7 +337,7 @@ def test_axe_finds_nothing(browser: Browser, server: RunningServer, scheme: str,
 
 
 def test_a_closed_tab_frees_its_states(browser: Browser, server: RunningServer) -> None:
-    """Browsers do not promise that what a page sends as it closes arrives, and on a busy machine it may not: three are tried."""
+    """Browsers do not promise that what a closing page sends arrives, and on a busy machine it may not: three are tried."""
 
     def is_freed() -> bool:
         with watched_page(browser) as watched:
