@@ -15,7 +15,8 @@ import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,8 +106,7 @@ def call_and_exit(
     errors: str,
 ) -> None:
     """What the new process does."""
-    code = 1
-    try:
+    with exiting():
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
@@ -118,6 +118,14 @@ def call_and_exit(
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         target(*arguments)
+
+
+@contextmanager
+def exiting() -> Iterator[None]:
+    """End this process, a copy of another, with the code that the interpreter would end with, and without its clean-up."""
+    code = 1
+    try:
+        yield
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)

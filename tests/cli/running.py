@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from dtg.cli import main
-from tests.processes import call, run_command
+from tests.processes import call, exiting, run_command
 
 TIMEOUT = 120  # seconds
 WITH_GRADIENTS = ("train", "train-parser")  # torch computes these in threads of its own, which a copy does not have
@@ -111,8 +110,7 @@ def wait(process: int) -> int:
 
 def run_and_exit(arguments: list[str], out: int, errors: int, before: Callable[[], None] | None = None) -> None:
     """What the copy does; pytest's own handling of output and warnings is undone in it."""
-    code = 1
-    try:
+    with exiting():
         for number, standard in ((os.open(os.devnull, os.O_RDONLY), 0), (out, 1), (errors, 2)):
             os.dup2(number, standard)
         sys.stdin = open(0, closefd=False)  # noqa: SIM115
@@ -127,15 +125,6 @@ def run_and_exit(arguments: list[str], out: int, errors: int, before: Callable[[
         if before is not None:
             before()
         main()
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(code)
 
 
 def forget_runs() -> None:
