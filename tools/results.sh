@@ -13,7 +13,7 @@
 #   tools/results.sh all                     all of it
 #
 # A NAME is [BUDGET-]SYSTEM[-seedN][-rateR][-warm]: `dtg`, `tg-seed1`, `quarter-plm`, `sixteenth-tg-rate5e-4`.
-#   BUDGET  none: every word once, with the paper's decoder; quarter, sixteenth: of that, with a modern one
+#   BUDGET  none: every word once, with the paper's decoder; quarter, eighth, sixteenth: of that, with a modern one
 #   SYSTEM  dtg, eager, swift, arc, word (what a row reads of an arc), trans, tokens, hybrid, on dependencies as they came;
 #           parsed, pretrained: dtg on trees of our own parsers, BiLSTM and MiniLM;
 #           tg, plm, plm-mask, pushdown: on phrases of our own parser; tg-projected: on phrases made from the dependencies
@@ -45,9 +45,10 @@ prepare() {
   case ${1:-corpus} in
     corpus)
       [ -d "$WORK"/corpus ] || dtg prepare --train "${TRAINING[@]}" --dev "$DEV" --roots first --vocabulary 8192 --out "$WORK"/corpus
-      [ -f "$WORK"/heldout.conllu ] || { cat "$DTG_DATA"/ud/en_ewt-ud-{dev,test}.conllu "$DTG_DATA"/ud/en_gum-ud-{dev,test}.conllu
-        gunzip -c "$DTG_DATA"/amalgum/amalgum-{dev,test}.conllu.gz; } > "$WORK"/heldout.partial
-      [ ! -f "$WORK"/heldout.partial ] || mv "$WORK"/heldout.partial "$WORK"/heldout.conllu ;;
+      [ -f "$WORK"/heldout.conllu ] && return
+      { cat "$DTG_DATA"/ud/en_ewt-ud-{dev,test}.conllu "$DTG_DATA"/ud/en_gum-ud-{dev,test}.conllu
+        gunzip -c "$DTG_DATA"/amalgum/amalgum-{dev,test}.conllu.gz; } > "$WORK"/heldout.$$
+      mv "$WORK"/heldout.$$ "$WORK"/heldout.conllu ;;
     projected)
       prepare
       [ -d "$WORK"/corpus-projected ] || dtg prepare --train "${TRAINING[@]}" --dev "$DEV" --roots first --project head \
@@ -77,7 +78,7 @@ parsed() {
 read_name() {
   local rest=$1
   budget=full seed=0 changed=()
-  [[ $rest =~ ^(quarter|sixteenth)-(.*)$ ]] && budget=${BASH_REMATCH[1]} rest=${BASH_REMATCH[2]}
+  [[ $rest =~ ^(quarter|eighth|sixteenth)-(.*)$ ]] && budget=${BASH_REMATCH[1]} rest=${BASH_REMATCH[2]}
   [[ $rest =~ ^(.*)-warm$ ]] && rest=${BASH_REMATCH[1]} changed+=(--set training.warmup_share=0.2)
   [[ $rest =~ ^(.*)-rate([0-9.e-]+)$ ]] && rest=${BASH_REMATCH[1]} changed+=(--set training.peak_rate="${BASH_REMATCH[2]}")
   [[ $rest =~ ^(.*)-seed([0-9]+)$ ]] && rest=${BASH_REMATCH[1]} seed=${BASH_REMATCH[2]} changed+=(--set training.seed="${BASH_REMATCH[2]}")
@@ -101,6 +102,7 @@ train() {
   case $budget in
     full) config=mini ;;
     quarter) settings+=(--set training.words=$((WORDS / 4))) ;;
+    eighth) settings+=(--set training.words=$((WORDS / 8))) ;;
     sixteenth) settings+=(--set training.words=$((WORDS / 16))) ;;
   esac
   prepare "${corpus#corpus-}"
