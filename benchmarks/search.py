@@ -1,15 +1,17 @@
 """How accurate and how fast a search is: `python -m benchmarks.search`, with DTG_DATA naming the folder of real data.
 
 Sentences of Natural Stories and of EWT, half of each. Surprisals of several settings are held against those of a beam of
-1,000 (word beam 1,000), which takes long and is therefore kept in a folder, sentence by sentence, and resumed. Beside them
-stands what a user might take instead: a model without trees of GPT-2's size, at the same words. Its weights are random: it is
-there for its speed alone. Rates are words per second of CPU time: other processes disturb them less than the clock's.
+1,000 (word beam 1,000), which takes hours and is therefore kept in a file, sentence by sentence, and resumed: numbers only,
+under a hash of the sentence's words. Beside them stands what a user might take instead: a model without trees of GPT-2's
+size, at the same words. Its weights are random: it is there for its speed alone. Rates are words per second of CPU time:
+other processes disturb them less than the clock's.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
 import json
 import math
 import os
@@ -46,6 +48,7 @@ SETTINGS = {
 }
 GPT2: dict[str, Any] = {"layers": 12, "width": 768, "attention_heads": 12, "head_width": 64, "feedforward": 3072}
 GPT2_VOCABULARY = 50_257
+KEPT = Path(__file__).with_name("search_reference.jsonl")  # of dtg-mini
 
 
 @dataclass(slots=True)
@@ -78,29 +81,35 @@ def choose_sentences(data: Path, count: int) -> list[Words]:
     return [words for pair in pairs for words in pair][:count]
 
 
+def fingerprint(words: Words) -> str:
+    """Which sentence it is, without its text."""
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+
+
 def reference(
-    folder: Path, model: DecoderModel, sentences: Sequence[Words], minutes: float
+    path: Path, model: DecoderModel, sentences: Sequence[Words], minutes: float
 ) -> Mapping[Words, list[float]]:
-    """Surprisals of each sentence by a very wide beam, from the folder as far as they are there.
+    """Surprisals of each sentence by a very wide beam, from the file as far as they are there.
 
     Stops after some minutes, with those that are known by then.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    path, begin = folder / "beam-1000-1000.jsonl", time.monotonic()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    known = {tuple(record["words"]): record["surprisal"] for record in map(json.loads, lines)}
+    known = {record["sentence"]: record["surprisal"] for record in map(json.loads, lines)}
     search, tokenizer = BeamSearch(model, REFERENCE), model.require_tokenizer()
     with path.open("a", encoding="utf-8") as file:
         for words in sentences:
-            if words in known:
+            key = fingerprint(words)
+            if key in known:
                 continue
             if time.monotonic() - begin > 60 * minutes:
                 break
             (found,) = search_all(search, [tokenizer.encode_all(words)], ends=False)
-            known[words] = surprisals(found)
-            file.write(json.dumps({"words": words, "surprisal": known[words]}) + "\n")
+            known[key] = [round(one, 6) for one in surprisals(found)]
+            file.write(json.dumps({"sentence": key, "surprisal": known[key]}) + "\n")
             file.flush()
-    return {words: known[words] for words in sentences if words in known}
+    return {words: known[fingerprint(words)] for words in sentences if fingerprint(words) in known}
 
 
 def surprisals(found: SearchedSentence) -> list[float]:
@@ -132,9 +141,7 @@ def main() -> None:
     arguments.add_argument("--threads", type=int, default=1)
     arguments.add_argument("--repeats", type=int, default=2, help="of all settings, in turns; the best time counts")
     arguments.add_argument("--settings", nargs="*", default=list(SETTINGS), choices=list(SETTINGS), metavar="NAME")
-    arguments.add_argument(
-        "--reference", type=Path, default=Path("runs/search-reference"), help="a folder to keep it in"
-    )
+    arguments.add_argument("--reference", type=Path, default=KEPT, help="a file to keep it in")
     arguments.add_argument("--minutes", type=float, default=8.0, help="for the reference; 0 takes what is there")
     given = arguments.parse_args()
     if "DTG_DATA" not in os.environ:
@@ -142,7 +149,7 @@ def main() -> None:
             "DTG_DATA is not set; it names the folder with rt/naturalstories.csv and ud/en_ewt-ud-dev.conllu."
         )
     torch.set_num_threads(given.threads)
-    model = dtg.load().decoder_model
+    model = dtg.load("dtg-mini").decoder_model
     sentences = choose_sentences(Path(os.environ["DTG_DATA"]), given.sentences)
     known = reference(given.reference, model, sentences, given.minutes)
     if not known:
