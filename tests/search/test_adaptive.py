@@ -68,6 +68,20 @@ def test_with_tiny_shares_it_equals_brute_force(family: str) -> None:
         assert found[-1].end().log_probability == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.parametrize("width", [1, 2, 5])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_with_tiny_shares_it_has_room_for_as_many_as_a_fixed_beam(family: str, width: int) -> None:
+    model = of_family(family)
+    pieces = [[1], [2, 9], [3], [1], [4]]
+    widths: dict[str, Any] = {"beam": width, "word_beam": width}
+    adaptive = states(model, pieces, BeamOptions(**widths, smallest_share=1e-200))
+    fixed = states(model, pieces, BeamOptions(**widths))
+    for one, other in zip(adaptive[1:], fixed[1:], strict=True):
+        assert one.surprisal == pytest.approx(other.surprisal, rel=1e-10)
+        assert one.kept <= 1.0 + 1e-12
+    assert adaptive[-1].end().log_probability == pytest.approx(fixed[-1].end().log_probability, rel=1e-10)
+
+
 @pytest.mark.parametrize("family", ["dtg", "dtg-eager", "tg"])
 def test_a_share_of_nothing_is_a_fixed_beam(family: str) -> None:
     """The number of hypotheses alone decides, if no share is too small."""

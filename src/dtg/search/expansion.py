@@ -180,7 +180,10 @@ def best_candidates(
     """The best of each sentence, and, by the fast track, the best for each number of actions taken."""
     score, beam = explored.next_score, explored.beam
     bar = thresholds.of(beam)
-    able = (score > (bar if options.is_adaptive else -torch.inf)).nonzero()[:, 0]
+    able = score > -torch.inf
+    if options.is_adaptive:
+        able &= score >= bar  # the last one that a beam has room for is the threshold itself
+    able = able.nonzero()[:, 0]
     chosen = able[best_of_each(score[able], beam[able], options.beam)]
     if options.fast_track:
         of_each = beam[able] * (int(explored.taken.max()) + 1) + explored.taken[able]
@@ -209,11 +212,11 @@ def best_candidates(
 
 
 def needed(explored: Explored, agenda: Agenda, bar: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """What was found, and what is left, as if nothing had been expanded but what exceeds its threshold in the end.
+    """What was found, and what is left, as if nothing had been expanded but what reaches its threshold in the end.
 
     A pass may expand a few hypotheses more, which depends on its size; what is reported must not.
     """
-    is_needed = explored.score > bar
+    is_needed = explored.score >= bar
     is_needed[: explored.ends[0]] = True
     last = ~is_needed
     last[last.clone()] = is_needed[explored.origin[last]]
