@@ -229,7 +229,7 @@ def main() -> None:
     print("{:<8}{:<20}{:>10}{:>10}{:>10}{:>9}{:>9}{:>9}{:>9}{:>9}".format(*columns))
     peak = 0.0
     for family in options.families:
-        # The attachment head as published has an MLP row for each pair of a word and one before it; the other forms have none.
+        # The attachment head as published puts a network between a row and its depth; the other forms have none.
         forms = ("network", "additive", "plain") if families.FAMILIES[family].system.kind is BINARY else (None,)
         for form in forms:
             settings = SMALL if form is None else {**SMALL, "attachment": form}

@@ -58,7 +58,8 @@ def with_all_rows(model: DecoderModel, batch: SentenceBatch) -> Tensor:
     if model.attachment is not None:
         generates = actions.id[places] == GENERATE
         rows, places = rows[generates], places[generates] + 1
-        total = total + model.predict_attachments(hidden, packed, rows, actions, places, True).sum()
+        asked = model.attachable(packed, rows, actions, places, True)
+        total = total + model.predict_attachments(hidden, rows, actions, places, asked).sum()
     return total
 
 

@@ -249,7 +249,8 @@ def action_log_probabilities(
     if model.attachment is not None:  # a row predicts a token, and then what the token is attached to
         attaches = actions.id[places.clamp(max=len(actions.id) - 2) + 1] >= model.symbols.choices
         rows, places = rows[attaches], places[attaches] + 1
-        found[places] = model.predict_attachments(output, packed, rows, actions, places, constrained)
+        asked = model.attachable(packed, rows, actions, places, constrained)
+        found[places] = model.predict_attachments(output, rows, actions, places, asked)
     return found
 
 

@@ -21,7 +21,7 @@ from dtg.families.hybrid import hide_memory
 from dtg.io.devices import checked_device
 from dtg.io.weights import check_fits_memory, load_network
 from dtg.losses import BatchLoss
-from dtg.model.attachment import AttachmentHead, Tape
+from dtg.model.attachment import Attachable, AttachmentHead, Tape
 from dtg.model.attention import head_groups
 from dtg.model.batch.prepared import PreparedBatch, packed_keys, prepare_batches
 from dtg.model.config import HeadName, ModelConfig
@@ -223,13 +223,16 @@ class DecoderModel(nn.Module):
         places = packed.target.index_select(0, rows)  # all actions, in order: a sentence's rows stand together
         is_constrained = self.is_constrained(constrained)
         aims = self.aims(packed.features.index_select(0, rows), actions, places, is_constrained)
-        generating = (actions.id[places] == GENERATE).nonzero()[:, 0] if self.attachment is not None else None
+        asked = None
+        if self.attachment is not None:  # a row predicts a token, and then what the token is attached to
+            generating = (actions.id[places] == GENERATE).nonzero()[:, 0]
+            from_rows, next_places = rows[generating], places[generating] + 1
+            asked = self.attachable(packed, from_rows, actions, next_places, is_constrained)
         hidden = self.decoder(*self.symbols.read_rows(packed), keys)  # of the rows that predict, in order
         log_probability = self.predict(hidden, aims)
-        if generating is not None:  # a row predicts a token, and then what the token is attached to
+        if asked is not None:
             assert len(hidden) == len(packed), "rows that predict nothing have no output, and tokens attach to all"
-            rows, next_places = rows[generating], places[generating] + 1
-            attached = self.predict_attachments(hidden, packed, rows, actions, next_places, is_constrained)
+            attached = self.predict_attachments(hidden, from_rows, actions, next_places, asked)
             whole = log_probability.new_empty(len(actions.id))
             log_probability = whole.index_copy(0, places, log_probability).index_copy(0, next_places, attached)
         return Predictions(log_probability, actions, packed, keys.padding)
@@ -257,35 +260,32 @@ class DecoderModel(nn.Module):
         )
         return log_probability
 
-    def predict_attachments(
-        self,
-        hidden: Tensor,
-        packed: PackedRows,
-        rows: Tensor,
-        actions: ActionBatch,
-        places: Tensor,
-        constrained: bool,
-    ) -> Tensor:
-        """The same for actions that attach a token, which was generated just before; `hidden` is of all rows of the pack."""
-        assert self.attachment is not None
+    def attachable(
+        self, packed: PackedRows, rows: Tensor, actions: ActionBatch, places: Tensor, constrained: bool
+    ) -> Attachable:
+        """What tokens may be attached to: `rows` generated them, just before the actions at `places` attach them."""
         (view,) = packed.views
         assert view.channel is not None and view.constituent is not None
-        system = self.family.system
         attends = view.attends[rows].long().clamp(min=0)
-        kept = self.attachment.keys(hidden)
-        tape = Tape(kept[attends], view.channel[rows].long(), view.constituent[rows].long(), view.keys[rows])
-        features = system.after_generating(packed.features[rows], actions.starts_word[places - 1])
-        found = self.attach(hidden[rows], actions.piece[places - 1], tape, features, constrained)
-        k = actions.id[places] - system.table.first[Operation.ATTACH]
-        return found.gather(1, k[:, None])[:, 0]
+        tape = Tape(attends, view.channel[rows].long(), view.constituent[rows].long(), view.keys[rows])
+        features = self.family.system.after_generating(packed.features[rows], actions.starts_word[places - 1])
+        return tape.attachable(self.config.attach_limit, self.allowed_attachments(features, constrained))
 
-    def attach(self, hidden: Tensor, piece: Tensor, tape: Tape, features: Tensor, constrained: bool) -> Tensor:
-        """(tokens, limit + 1) log-probabilities of merging each token with 0, 1, 2, ... constituents."""
+    def predict_attachments(
+        self, hidden: Tensor, rows: Tensor, actions: ActionBatch, places: Tensor, asked: Attachable
+    ) -> Tensor:
+        """The log-probability of actions that attach a token; `hidden` is of all rows of the pack."""
         assert self.attachment is not None
+        token = self.decoder.embedding(actions.piece[places - 1])
+        found = self.attachment(hidden[rows], token, self.attachment.keys(hidden), asked)
+        k = actions.id[places] - self.family.system.table.first[Operation.ATTACH]
+        of_actions: Tensor = found.gather(1, k[:, None])[:, 0]
+        return of_actions
+
+    def allowed_attachments(self, features: Tensor, constrained: bool) -> Tensor | None:
+        """(tokens, limit + 1) bool, which numbers of constituents a token may be merged with; None: any."""
         first = self.family.system.table.first[Operation.ATTACH]
-        allowed = self.allowed(features).actions[:, first:] if constrained else None
-        found: Tensor = self.attachment(hidden, self.decoder.embedding(piece), tape, allowed)
-        return found
+        return self.allowed(features).actions[:, first:] if constrained else None
 
     def loss(self, batch: SentenceBatch | PreparedBatch) -> BatchLoss:
         """What training minimises, as a sum."""

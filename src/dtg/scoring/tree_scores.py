@@ -109,7 +109,8 @@ def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained:
         scores[some] = model.predict(hidden[row[rows]], aims).to(scores.dtype)
     for some in attaches.nonzero()[:, 0].split(PREDICTIONS_AT_ONCE):
         if len(some):  # then all rows are needed, and stand in the order of the pack
-            found = model.predict_attachments(hidden, packed, trie.row[some], actions, trie.action[some], constrained)
+            asked = model.attachable(packed, trie.row[some], actions, trie.action[some], constrained)
+            found = model.predict_attachments(hidden, trie.row[some], actions, trie.action[some], asked)
             scores[some] = found.to(scores.dtype)
     return scores
 

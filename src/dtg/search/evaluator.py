@@ -55,7 +55,7 @@ class Evaluator:
     def begin(self) -> tuple[Lanes, KVCache, Tensor]:
         """One hypothesis with nothing but `<ROOT>`; (1, width) is its hidden vector."""
         config, weight = self.model.config, self.model.decoder.embedding.weight
-        attached = 2 * config.width if self.model.attachment is not None else 0
+        attached = 0 if self.model.attachment is None else self.model.attachment.kept_width
         cache = KVCache.empty(config.layers, config.attention_heads, config.head_width, attached, like=weight)
         nothing_known = torch.full((1,), -1, device=self.model.device)
         lanes, rows = self.family.begin(nothing_known, self.model.root, torch.zeros_like(nothing_known))
@@ -112,18 +112,19 @@ class Evaluator:
     def attachments(self, lanes: Lanes, cache: KVCache, hidden: Tensor, which: Tensor) -> Tensor:
         """(lanes, limit + 1) log-probabilities of attaching the tokens that wait in these lanes."""
         states = lanes.states
-        assert isinstance(states, AttachLanes) and cache.attachment is not None
+        model = self.model
+        assert isinstance(states, AttachLanes) and cache.attachment is not None and model.attachment is not None
         count = lanes.size[which, 0]
         width = int(count.max())
         rows = lanes.rows[which, :width].clamp(0, cache.used - 1)
         found = []
         for some in torch.arange(len(which), device=which.device).split(PREDICTIONS_AT_ONCE):
             lane = which[some]
-            tape = Tape(
-                cache.attachment[rows[some]], states.depth[lane, :width], states.constituent[lane, :width], count[some]
-            )
-            features = states.features()[lane]
-            found.append(self.model.attach(hidden[lane], states.piece[lane, 0], tape, features, self.constrained))
+            tape = Tape(rows[some], states.depth[lane, :width], states.constituent[lane, :width], count[some])
+            allowed = model.allowed_attachments(states.features()[lane], self.constrained)
+            token = model.decoder.embedding(states.piece[lane, 0])
+            asked = tape.attachable(model.config.attach_limit, allowed)
+            found.append(model.attachment(hidden[lane], token, cache.attachment, asked))
         attached = torch.cat(found)
         return checked(attached.to(finest(attached.device)))
 
