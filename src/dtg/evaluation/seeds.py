@@ -46,7 +46,8 @@ class SeedScores:
         """(seeds,) of all items."""
         sums = self.no_sums(1)
         self.add(sums, np.ones((1, len(self.groups))), np.arange(len(self.groups)))
-        return self.ratios(sums)[0]
+        found: Floats = self.ratios(sums)[0]
+        return found
 
     def drawn(self, how: Resampling) -> Floats:
         """(samples, seeds) of the items of each resample; NaN for a resample in which a seed has no number."""
@@ -78,12 +79,13 @@ class SeedScores:
     def ratios(self, sums: Floats) -> Floats:
         """(samples, seeds) the numbers that the sums amount to."""
         above, below = sums[:, 0], sums[:, 1]  # (samples, seeds, groups)
-        with np.errstate(invalid="ignore"):  # 0 / 0, which is no number
-            if not self.over_groups:
-                return above.sum(axis=2) / below.sum(axis=2)
-            there = below > 0
-            means = np.where(there, above, 0.0) / np.where(there, below, 1.0)
-            return means.sum(axis=2) / there.sum(axis=2)
+        if self.over_groups:
+            there = (below > 0).astype(np.float64)
+            above, below = above / np.where(below > 0, below, 1.0) * there, there
+        counted: Floats = below.sum(axis=2)
+        counted[counted == 0] = np.nan
+        found: Floats = above.sum(axis=2) / counted
+        return found
 
 
 @dataclass(frozen=True, slots=True)
