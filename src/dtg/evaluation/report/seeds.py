@@ -1,12 +1,10 @@
-"""Seeds of the same system: means, ranges, intervals over seeds and items, and comparisons of systems.
+"""The report's section on seeds of the same system: means, ranges, intervals over seeds and items, and comparisons of systems.
 
-Models called NAME, NAME-seed1, NAME-seed2 and so on are seeds of the system NAME. What they differ in must be the seed alone:
-results on other items or found in another way have a note in place of a number.
+Results on other items, or found in another way, have a note in place of a number.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -37,10 +35,10 @@ from dtg.evaluation.report.page import (
     quoted,
     texts,
 )
+from dtg.evaluation.report.systems import Seed, System, systems_of
 from dtg.evaluation.seeds import SeedScores, Spread, difference, spread
 from dtg.evaluation.tasks.perplexity_scores import SIGNS
 
-NAMED = re.compile(r"(.+)-seed(\d+)")
 HOW = Resampling()
 ALSO_DECIDES = (
     "boundary",
@@ -50,7 +48,6 @@ ALSO_DECIDES = (
     "weight",
     "project",
 )  # settings besides those of a Basis
-REFUSED = "Not compared: "
 ONE_SEED = "One seed: the interval is over items alone."
 TITLE = "Means over seeds, in percent."
 HEADER = ("evaluation", "system", "seeds", "mean over seeds", "lowest", "highest", "items")
@@ -66,23 +63,6 @@ EXPLAINED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Seed:
-    """A model, and which seed of its system it is."""
-
-    number: int
-    model: ReportedModel
-
-
-@dataclass(frozen=True, slots=True)
-class System:
-    """Models that differ in the seed; `notes` say which were left out, and why."""
-
-    name: str
-    seeds: tuple[Seed, ...]
-    notes: Notes = ()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
     """A system's seeds in one evaluation: what each counts on each item, the same items for all of them."""
@@ -93,6 +73,14 @@ class Scored:
     sign: str
     scores: Mapping[Measure, Sequence[Scores]]
     notes: Notes
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A system whose seeds do not compare in an evaluation."""
+
+    system: System
+    why: str
 
 
 @dataclass(frozen=True)
@@ -143,15 +131,15 @@ def seeds_section(models: Sequence[ReportedModel]) -> Section | None:
     kinds = dict(zip((model.name for model in models), word_kinds(models), strict=True))
     rows, paired, pictured = list[list[Cell]](), list[list[Cell]](), list[Resampled]()
     for kind, title in TITLES.items():
-        outcomes = [(system, one) for system in systems if (one := score(system, kind, kinds)) is not None]
-        clusters = resampled([one for _, one in outcomes if isinstance(one, Scored)])
-        for system, one in outcomes:
-            if isinstance(one, str):
-                nothing = [absent()] * (len(HEADER) - 4)
-                rows.append([Cell(title), Cell(system.name, system.notes), absent(), absent(one), *nothing])
+        found = [one for system in systems if (one := score(system, kind, kinds)) is not None]
+        clusters = resampled([one for one in found if isinstance(one, Scored)])
+        for one in found:
+            if isinstance(one, Refused):
+                names = [Cell(title), Cell(one.system.name, one.system.notes), absent()]
+                rows.append(refused_row(names, one.why, HEADER))
         rows += [row for cluster in clusters for row in system_rows(cluster)]
-        if outcomes and outcomes[0][0] is systems[0]:
-            paired += [row for other in outcomes[1:] for row in paired_rows(outcomes[0], other, clusters, title)]
+        if found and found[0].system is systems[0]:
+            paired += [row for other in found[1:] for row in paired_rows(found[0], other, clusters, title)]
         pictured += [one for one in clusters if one.measure.scale is percent]
     tables = [ReportTable("seeds", "Means over seeds.", texts(*HEADER), rows)]
     if paired:
@@ -159,69 +147,15 @@ def seeds_section(models: Sequence[ReportedModel]) -> Section | None:
     return Section("Seeds", (*figures(pictured, systems), *tables, Text(EXPLAINED)))
 
 
-def systems_of(models: Sequence[ReportedModel]) -> list[System]:
-    """Models by the systems that they are seeds of, in the order of the first model of each."""
-    named: dict[str, list[tuple[int | None, ReportedModel]]] = {}
-    for model in models:
-        match = NAMED.fullmatch(model.name)
-        name, said = (match[1], int(match[2])) if match else (model.name, None)
-        named.setdefault(name, []).append((said, model))
-    return [system_of(name, some) for name, some in named.items()]
-
-
-def system_of(name: str, models: Sequence[tuple[int | None, ReportedModel]]) -> System:
-    """The model without a number is the seed that its run says or, where there is no run, the first that is free."""
-    taken = {said for said, _ in models}
-    free = next(place for place in range(len(models) + 1) if place not in taken)
-    every, notes = list[Seed](), list[str]()
-    for said, model in models:
-        trained = trained_seed(model)
-        every.append(Seed(said if said is not None else free if trained is None else trained, model))
-        if said is not None and trained not in (None, said):
-            notes.append(f"{quoted(model.name)} was trained with seed {trained}, as its run says.")
-    first, *others = sorted(every, key=lambda seed: seed.number)  # of the same number, in the order of the models
-    kept = [first]
-    for seed in others:
-        if reason := next((reason for one in kept if (reason := no_other_seed(one, seed))), ""):
-            notes.append(f"{quoted(seed.model.name)} is left out: {reason}.")
-        else:
-            kept.append(seed)
-    return System(name, tuple(kept), tuple(notes))
-
-
-def trained_seed(model: ReportedModel) -> int | None:
-    seed = None if model.run is None else model.run.about["training"].get("seed")
-    return seed if type(seed) is int else None
-
-
-def no_other_seed(one: Seed, other: Seed) -> str:
-    """Why a model is no other seed of the same system; nothing if it is."""
-    ours, theirs = one.model, other.model
-    if weights(ours) & weights(theirs):
-        return f"it has the weights of {quoted(ours.name)}"
-    if one.number == other.number:
-        return f"it is seed {one.number}, as {quoted(ours.name)} is"
-    if ours.family != theirs.family:
-        return f"family: {quoted(theirs.family)}, not {quoted(ours.family)}"
-    if ours.run is not None and theirs.run is not None:
-        if ours.run.about["corpus"] != theirs.run.about["corpus"]:
-            return f"it was trained on another corpus than {quoted(ours.name)}"
-        if ours.run.model != theirs.run.model:
-            return f"it is configured otherwise than {quoted(ours.name)}"
-    return ""
-
-
-def weights(model: ReportedModel) -> set[str]:
-    return {sha256 for found in model.results.values() if (sha256 := found.settings.get("model_sha256")) is not None}
-
-
-def score(system: System, kind: str, kinds: Mapping[str, str | None]) -> Scored | str | None:
+def score(system: System, kind: str, kinds: Mapping[str, str | None]) -> Scored | Refused | None:
     """The seeds that were evaluated; or why they do not compare; or None if none was. `kinds` are those of perplexities."""
     seeds = tuple(seed for seed in system.seeds if kind in seed.model.results)
     if not seeds:
         return None
     found = [seed.model.results[kind] for seed in seeds]
     ways = [kinds[seed.model.name] if kind == "ppl" else None for seed in seeds]
+    if kind == "ppl" and None in ways:
+        return Refused(system, f"seed {seeds[ways.index(None)].number} has no perplexity of the words without a tree")
     bases = [whole_basis(one, by) for one, by in zip(found, ways, strict=True)]
     try:
         for seed, basis in zip(seeds, bases, strict=True):
@@ -232,7 +166,7 @@ def score(system: System, kind: str, kinds: Mapping[str, str | None]) -> Scored 
             if line := other_items(every[0], one):
                 raise InputError(f"seed {seed.number} and seed {seeds[0].number} differ: {line}")
     except InputError as error:
-        return f"{REFUSED}{str(error).removesuffix('.')}."
+        return Refused(system, str(error).removesuffix("."))
     without = [str(seed.number) for seed in system.seeds if seed not in seeds]
     notes = (f"Without seed {', '.join(without)}: not evaluated yet.",) if without else ()
     sign = SIGNS[KINDS[ways[0]]] if kind == "ppl" else ""  # type: ignore[index]  # one of OF_WORDS
@@ -290,23 +224,26 @@ def system_rows(cluster: Resampled) -> Iterator[list[Cell]]:
         ]
 
 
+def refused_row(first: Sequence[Cell], why: str, header: Sequence[str]) -> list[Cell]:
+    """What a row begins with, a note why there are no numbers, and dashes."""
+    return [*first, absent(f"Not compared: {why}."), *[absent()] * (len(header) - len(first) - 1)]
+
+
 def paired_rows(
-    ours: tuple[System, Scored | str], theirs: tuple[System, Scored | str], clusters: Sequence[Resampled], title: str
+    one: Scored | Refused, other: Scored | Refused, clusters: Sequence[Resampled], title: str
 ) -> Iterator[list[Cell]]:
     """The first system against another, by every measure, or why not; nothing where both have one seed."""
-    (first_system, one), (second_system, other) = ours, theirs
-    names = [Cell(first_system.name), Cell(second_system.name)]
-    if isinstance(one, str) or isinstance(other, str):
-        whose, why = (first_system, one) if isinstance(one, str) else (second_system, other)
-        lines = [f"seeds of {quoted(whose.name)}: {str(why).removeprefix(REFUSED).removesuffix('.')}"]
-    elif len(one.seeds) == len(other.seeds) == 1:
+    names = [Cell(one.system.name), Cell(other.system.name)]
+    for each in (one, other):
+        if isinstance(each, Refused):
+            yield refused_row([Cell(title), *names], f"seeds of {quoted(each.system.name)}: {each.why}", PAIRED_HEADER)
+            return
+    assert isinstance(one, Scored) and isinstance(other, Scored)
+    if len(one.seeds) == len(other.seeds) == 1:
         return
-    else:
-        line = other_items(first_of(one), first_of(other))
-        lines = unequal(one.basis, other.basis) or ([line] if line else [])
-    if lines or isinstance(one, str) or isinstance(other, str):
-        nothing = [absent()] * (len(PAIRED_HEADER) - 4)
-        yield [Cell(title), *names, absent(f"{REFUSED}{'; '.join(lines)}."), *nothing]
+    line = other_items(first_of(one), first_of(other))
+    if lines := unequal(one.basis, other.basis) or ([line] if line else []):
+        yield refused_row([Cell(title), *names], "; ".join(lines), PAIRED_HEADER)
         return
     alone = [quoted(each.system.name) for each in (one, other) if len(each.seeds) == 1]
     notes = (f"{alone[0]} has one seed: the interval leaves out its variance between seeds.",) if alone else ()
