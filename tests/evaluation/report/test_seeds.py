@@ -47,7 +47,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[tuple[
     folder, contents = tmp_path_factory.mktemp("seeds"), dict[tuple[str, str], dict[str, Any]]()
     for number, name in enumerate((*DTG, *TXL, "solo")):
         family = "txl-tokens" if name in TXL else "dtg"
-        exact = {"by": "exact"} if name in TXL else {}
+        exact: dict[str, Any] = {"by": "exact"} if name in TXL else {}
         share = 0.6 if name in TXL else 0.8
         contents[name, "sg"] = write_sg(folder / name / "sg", name, number, family, share=share, **exact)
         contents[name, "blimp"] = write_blimp(folder / name / "blimp", name, number, family, share=share, **exact)
@@ -96,7 +96,7 @@ def test_means_and_ranges_are_those_of_the_results(
         return
     numbers = [main_number(results[1][name, kind]) for name in names]
     found = row(page, "seeds", TITLES[kind], names[0])
-    close = {"abs": 0.006} if kind == "rerank" else {}  # results have two decimals
+    close: dict[str, Any] = {"abs": 0.006} if kind == "rerank" else {}  # results have two decimals
     assert found["mean over seeds"].number == pytest.approx(mean(numbers), **close)
     assert found["lowest"].number == pytest.approx(min(numbers), **close)
     assert found["highest"].number == pytest.approx(max(numbers), **close)
