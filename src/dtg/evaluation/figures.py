@@ -25,8 +25,12 @@ def bars_by_group(
     *,
     what: str = "accuracy (%)",
     chance: float | None = 50.0,
+    dots: Mapping[str, Sequence[Sequence[float]]] | None = None,
 ) -> None:
-    """Draw a row for each group, and in it a bar for each model, in the order given; None where there is no value."""
+    """Draw a row for each group, and in it a bar for each model, in the order given; None where there is no value.
+
+    `dots` are further values of some models, such as those of its seeds: any number of them for each group.
+    """
     check_models(models)
     for name, bars in models.items():
         if len(bars) != len(groups) or not groups:
@@ -35,11 +39,16 @@ def bars_by_group(
     pitch = len(models) * thickness + 0.14
     with picture(path, "picture of bars") as figure:
         axes = figure.add_subplot()
-        for number, (bars, style) in enumerate(zip(models.values(), STYLES, strict=False)):
+        for number, ((name, bars), style) in enumerate(zip(models.items(), STYLES, strict=False)):
             offset = (number + 0.5 - len(models) / 2) * thickness
             for row, bar in enumerate(bars):
                 if bar is not None:
                     draw_bar(axes, bar, row * pitch + offset, thickness, style)
+            for row, some in enumerate((dots or {}).get(name, ())):
+                at = [row * pitch + offset] * len(some)
+                axes.plot(
+                    some, at, "o", color="white", markeredgecolor=INK, markersize=3, markeredgewidth=0.7, zorder=6
+                )
         if chance is not None:
             axes.axvline(chance, color=INK, linewidth=0.8, linestyle=(0, (4, 2)), zorder=2)
             top = axes.get_xaxis_transform()  # x in percent, y from 0 to 1

@@ -6,7 +6,7 @@ their items are a sample of many. Where a group has fewer than ten items that sa
 then items are drawn from all groups together. A single group's proportion has Wilson's interval (1927), which is right for
 few items too.
 
-All of it tells how much a result depends on which items were looked at, and nothing about other seeds of training.
+This tells how much a result depends on which items were looked at, and nothing about other seeds of training (`seeds` does).
 For a difference of two models on the same items, give the items' differences: that is the paired bootstrap.
 """
 
@@ -103,7 +103,7 @@ def ratio_interval(
     return middle(with_ratio[:, 0] / with_ratio[:, 1], level)
 
 
-def resamples(count: int, samples: int, seed: int) -> Iterator[Floats]:
+def resamples(count: int, samples: int, seed: int | Sequence[int]) -> Iterator[Floats]:
     """(some samples, count) how often each item is in each resample."""
     generator = np.random.default_rng(seed)
     at_once = max(1, DRAWS_AT_ONCE // count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Protocol
@@ -51,15 +51,16 @@ class Drawing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """A bar for each group of each model; None where a model has no value."""
+    """A bar for each group of each model; None where a model has no value. `dots` are further values on each bar."""
 
     groups: Sequence[str]
     bars: Mapping[str, Sequence[Interval | None]]
     chance: float | None = None
+    dots: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
 
     def draw(self, path: Path) -> None:
         """To an SVG, PNG or PDF file; needs matplotlib."""
-        bars_by_group(path, self.groups, self.bars, chance=self.chance)
+        bars_by_group(path, self.groups, self.bars, chance=self.chance, dots=self.dots)
 
 
 def as_markdown(blocks: Sequence[Block]) -> str:

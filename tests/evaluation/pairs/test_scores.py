@@ -148,7 +148,7 @@ def test_the_picture_has_a_bar_for_all_pairs_and_for_each_group(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[Any] = []
-    monkeypatch.setattr(rendering, "bars_by_group", lambda *arguments, chance: given.append(arguments))
+    monkeypatch.setattr(rendering, "bars_by_group", lambda *arguments, **_: given.append(arguments))
     scores = {"all": score(SIX, "sentence"), "islands": score(SIX[:4], "sentence")}
 
     def chart(level: str) -> rendering.BarChart:

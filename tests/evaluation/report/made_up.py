@@ -167,6 +167,9 @@ def write_reranking(folder: Path, name: str, seed: int, **more: Any) -> dict[str
     method = {"seed": 0, "trees": 300, "proposal": "b" * 64, "weight": 0.0, "constrained": True}
     used = settings("evaluate rerank", name, "dtg", **{**method, **more})
     folder.mkdir(parents=True)
+    columns = RerankedTrees.columns
+    rows = [tuple(one[column.name] for column in columns) for one in sentences]
+    write_rows(folder / RerankedTrees.table, columns, rows)
     about = {**given(name, "test.conllu"), "proposal": "runs/parser/best"}
     return written(folder, RerankedTrees, used, about, content)
 
@@ -213,11 +216,13 @@ def write_phrase_parser(folder: Path, matched: int) -> dict[str, Any]:
     return written(folder, PhraseParsing, settings("evaluate parser-phrases", "phrases", "none"), about, content)
 
 
-def write_run(folder: Path, level: float, family: str = "dtg", corpus: str = "c" * 64, **model: Any) -> None:
+def write_run(
+    folder: Path, level: float, family: str = "dtg", corpus: str = "c" * 64, seed: int = 1, **model: Any
+) -> None:
     """The log of a training run that ends at a perplexity of `level`."""
     folder.mkdir(parents=True, exist_ok=True)
     table = {"family": family, "vocabulary": 8192, "layers": 6, "width": 256, "arc_representation": "word+arc", **model}
-    training = {"seed": 1, "batch_sentences": 32, "peak_rate": 0.001, "epochs": 2}
+    training = {"seed": seed, "batch_sentences": 32, "peak_rate": 0.001, "epochs": 2}
     lines: list[dict[str, Any]] = [
         {
             "format_version": 1,

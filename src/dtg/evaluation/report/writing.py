@@ -25,6 +25,7 @@ from dtg.evaluation.report.human import garden_paths_section, reading_section
 from dtg.evaluation.report.overview import Headlines, overview, parser_section, representation_section
 from dtg.evaluation.report.page import MISSING, Cell, Figure, Page, ReportTable, Text
 from dtg.evaluation.report.paired import paired_section
+from dtg.evaluation.report.seeds import seeds_section
 from dtg.evaluation.report.training import conventions_section, training_section
 from dtg.evaluation.results import write_rows, write_text
 from dtg.tables.columns import Column, Value
@@ -70,6 +71,7 @@ def make_page(gathered: Gathered) -> Page:
         reading_section(models),
         garden_paths_section(models),
         paired_section(models),
+        seeds_section(models),
         reranking_section(models),
         parser_section(models, gathered.parsers, headlines),
         representation_section(models, headlines),
