@@ -31,18 +31,21 @@ RATES = [
     for name in ("dtg", "trans", "tokens", "tg", "pushdown")
     for rate in ("5e-4", "1e-3", "2e-3")
 ]
-EVERY = [*FULL, *QUARTER, *SEEDS]
+PROJECTED = {f"{name}-projected": name for name in ("tg", "plm", "plm-mask", "pushdown")}
+EIGHTH = [f"eighth-{name}" for name in ("dtg", "trans", "tokens", "hybrid", *PROJECTED)]
+EVERY = [*FULL, *QUARTER, *SEEDS, *EIGHTH]
 FAMILY = {
     "trans": "txl-trans",
     "tokens": "txl-tokens",
     "eager": "dtg-eager",
     "swift": "dtg-swift",
-    "tg-projected": "tg",
+    "hybrid": "dtg-hybrid",
+    **PROJECTED,
 }
 CORPUS = {
     "parsed": "corpus-parsed",
     "pretrained": "corpus-pretrained",
-    "tg-projected": "corpus-projected",
+    **dict.fromkeys(PROJECTED, "corpus-projected"),
 } | dict.fromkeys(("tg", "plm", "plm-mask", "pushdown"), "corpus-spans")
 TREEBANKS = ["en_ewt-ud-train", "en_ewt-ud-dev", "en_ewt-ud-test", "en_gum-ud-train", "en_gum-ud-dev", "en_gum-ud-test"]
 RECORDER = """#!/usr/bin/env bash
@@ -127,7 +130,7 @@ def of(commands: Commands, *names: str) -> list[dict[str, object]]:
 
 def system(name: str) -> str:
     """What a name says beside budget, seed and rate."""
-    return re.sub(r"^(quarter|sixteenth)-|-(seed\d+|rate[0-9.e-]+)$", "", name)
+    return re.sub(r"^(quarter|eighth|sixteenth)-|-(seed\d+|rate[0-9.e-]+)$", "", name)
 
 
 def test_all_is_every_model_and_every_evaluation(everything: tuple[Path, Commands]) -> None:
@@ -138,16 +141,18 @@ def test_all_is_every_model_and_every_evaluation(everything: tuple[Path, Command
         evaluated = [options for options in of(commands, "evaluate", kind) if "evaluated" in str(options["out"])]
         assert [options["name"] for options in evaluated] == EVERY
         assert [options["model"] for options in evaluated] == [work / "runs" / name / "best" for name in EVERY]
-        assert all(options["beam"] is None and options["accuracy"] is None for options in evaluated)
-    reranked = [name for name in EVERY if system(name) not in ("tokens", "tg-projected")]
+        assert all(options["beam"] is None for options in evaluated)
+        assert [options["name"] for options in evaluated if options["accuracy"] == "fast"] == EIGHTH
+    reranked = [name for name in EVERY if system(name) not in ("tokens", *PROJECTED)]
     assert [options["name"] for options in of(commands, "evaluate", "rerank")] == reranked
     whole = [options for options in of(commands, "evaluate", "ppl") if "whole" in str(options["out"])]
     assert [options["name"] for options in whole] == ["dtg", "tokens"]
     bound = [options for options in of(commands, "evaluate", "ppl") if "bound" in str(options["out"])]
     assert [(options["beam"], options["sample"]) for options in bound] == [(None, 100), (1000, 100)] * len(EVERY)
-    full, quarter = of(commands, "report")
+    full, quarter, eighth = of(commands, "report")
     assert full["results"] == [work / "evaluated" / name for name in FULL]
     assert quarter["results"] == [work / "evaluated" / name for name in (*QUARTER, *SEEDS)]
+    assert eighth["results"] == [work / "evaluated" / name for name in EIGHTH]
     heldout = (work / "heldout.conllu").read_text().split("# ")[1:]
     assert heldout == [f"{name}\n" for name in [*TREEBANKS[1:3], *TREEBANKS[4:], "dev", "test"]]
 
@@ -193,7 +198,8 @@ def test_what_is_trained(everything: tuple[Path, Commands]) -> None:
         assert training.seed == (1 if name.endswith("-seed1") else 0)
         assert training.warmup_share == 0.05
         assert training.peak_rate == (float(name.partition("-rate")[2]) if "-rate" in name else 1e-3)
-        assert training.words == (None if name in FULL else 253_483 if name in RATES else 1_013_933)
+        words = {"sixteenth": 253_483, "eighth": 506_966, "quarter": 1_013_933}
+        assert training.words == words.get(name.partition("-")[0])
         of_phrases = {"labels": ["S"]} if system(name) in PHRASES else {}
         model = ModelConfig.from_dict({"vocabulary": 8192, **of_phrases, **tables["model"]})
         assert model.family == FAMILY.get(system(name), "dtg" if system(name) in DEPENDENCIES else system(name))

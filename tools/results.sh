@@ -16,7 +16,7 @@
 #   BUDGET  none: every word once, with the paper's decoder; quarter, eighth, sixteenth: of that, with a modern one
 #   SYSTEM  dtg, eager, swift, arc, word (what a row reads of an arc), trans, tokens, hybrid, on dependencies as they came;
 #           parsed, pretrained: dtg on trees of our own parsers, BiLSTM and MiniLM;
-#           tg, plm, plm-mask, pushdown: on phrases of our own parser; tg-projected: on phrases made from the dependencies
+#           tg, plm, plm-mask, pushdown: on phrases of our own parser; tg-projected and so on: on phrases made from the dependencies
 #   -rateR  another peak rate; -warm: a warm-up of a fifth of the steps
 #
 # DTG_DATA is the folder of the data, WORK (default: results) the one to work in, PROCESSES (default: 1) how many share an evaluation,
@@ -34,6 +34,8 @@ QUARTER="quarter-dtg quarter-trans quarter-tokens quarter-eager quarter-swift qu
  quarter-tg quarter-tg-projected quarter-plm quarter-plm-mask quarter-pushdown"
 SEEDS="quarter-dtg-seed1 quarter-trans-seed1 quarter-tokens-seed1 quarter-eager-seed1 quarter-swift-seed1 quarter-parsed-seed1
  quarter-pretrained-seed1 quarter-tg-seed1 quarter-tg-projected-seed1 quarter-plm-seed1 quarter-plm-mask-seed1 quarter-pushdown-seed1"
+EIGHTH="eighth-dtg eighth-trans eighth-tokens eighth-hybrid eighth-tg-projected eighth-plm-projected eighth-plm-mask-projected
+ eighth-pushdown-projected"
 RATES=$(for system in dtg trans tokens tg pushdown; do for rate in 5e-4 1e-3 2e-3; do echo "sixteenth-$system-rate$rate"; done; done)
 TRAINING=("$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu "$DTG_DATA"/ud/en_gum-ud-train.conllu)
 DEV=$DTG_DATA/ud/en_ewt-ud-dev.conllu
@@ -96,7 +98,8 @@ train() {
     tokens) settings=(--set model.family=txl-tokens) ;;
     parsed | pretrained) corpus=corpus-$system ;;
     tg | plm | plm-mask | pushdown) settings=(--set model.family="$system") corpus=corpus-spans ;;
-    tg-projected) settings=(--set model.family=tg) corpus=corpus-projected ;;
+    tg-projected | plm-projected | plm-mask-projected | pushdown-projected)
+      settings=(--set model.family="${system%-projected}") corpus=corpus-projected ;;
     *) echo "There is no system $system (in $1); tools/results.sh without arguments lists them." >&2; exit 2 ;;
   esac
   case $budget in
@@ -119,24 +122,24 @@ evaluation() {
   "${start[@]}" evaluate "$1" --model "$model" --name "$2" "${@:3}"
 }
 
-# One accuracy for all; trees are drawn from the parser whose trees the model was trained on.
+# One accuracy for all of a budget; trees are drawn from the parser whose trees the model was trained on.
 evaluate() {
-  local budget system seed changed results=$WORK/evaluated/$1 parser=parser-small trees=300 project=()
+  local budget system seed changed results=$WORK/evaluated/$1 parser=parser-small trees=300 project=() accuracy=()
   read_name "$1"
+  [ "$budget" = eighth ] && accuracy=(--accuracy fast)
   case $system in
     pretrained) parser=$PRETRAINED ;;
     tg | plm | plm-mask | pushdown) parser=$SPANS ;;
-    tg-projected) project=(--project head) ;;
+    *-projected) project=(--project head) ;;
   esac
   evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample 500 --parser "$parser" --trees $trees \
-    $(by_of "$system") "${project[@]}" --out "$results"/ppl
-  evaluation sg "$1" "$DTG_DATA"/sg --out "$results"/sg
-  evaluation blimp "$1" "$DTG_DATA"/blimp --limit 100 --out "$results"/blimp
+    $(by_of "$system") "${project[@]}" "${accuracy[@]}" --out "$results"/ppl
+  evaluation sg "$1" "$DTG_DATA"/sg "${accuracy[@]}" --out "$results"/sg
+  evaluation blimp "$1" "$DTG_DATA"/blimp --limit 100 "${accuracy[@]}" --out "$results"/blimp
   case $system in
-    tokens) ;;
+    tokens | *-projected) ;;
     tg | plm | plm-mask | pushdown)
       evaluation rerank "$1" "$DTG_DATA"/const/gum-test.ptb.gz --parser "$parser" --trees $trees --out "$results"/rerank ;;
-    tg-projected) ;;
     *) evaluation rerank "$1" "$DTG_DATA"/ud/en_ewt-ud-test.conllu --parser "$parser" --trees $trees --out "$results"/rerank ;;
   esac
 }
@@ -188,12 +191,13 @@ report_of() {
 report() {
   report_of "$WORK"/report $FULL
   report_of "$WORK"/report-quarter $QUARTER $SEEDS
+  report_of "$WORK"/report-eighth $EIGHTH
   sha256sum "$WORK"/runs/*/log.jsonl
 }
 
 list() {
   local name
-  for name in $RATES $FULL $QUARTER $SEEDS; do
+  for name in $RATES $FULL $QUARTER $SEEDS $EIGHTH; do
     printf '%-32s%-10s%s\n' "$name" "$([ -d "$WORK"/runs/"$name"/best ] && echo trained)" \
       "$(ls "$WORK"/evaluated/"$name" 2> /dev/null | xargs)"
   done
@@ -205,7 +209,7 @@ case ${1:-} in
   train | evaluate | bound | whole) "$1" "${2:?a name; tools/results.sh list shows those of the table}" ;;
   all)
     for name in $RATES; do train "$name"; done
-    for name in $FULL $QUARTER $SEEDS; do train "$name"; evaluate "$name"; bound "$name"; done
+    for name in $FULL $QUARTER $SEEDS $EIGHTH; do train "$name"; evaluate "$name"; bound "$name"; done
     for name in dtg tokens; do whole "$name"; done
     beams
     report
