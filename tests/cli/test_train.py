@@ -202,3 +202,35 @@ def test_embeddings_from_the_corpus(corpus: Path, config: Path, tmp_path: Path) 
             if (record := json.loads(line))["kind"] == "train"
         )
     assert first["corpus"] < first["random"] - 0.02  # frequent subwords are known to be frequent
+
+
+def losses(out: Path) -> list[float]:
+    """Of the training steps of a run, in nats per prediction."""
+    records = map(json.loads, (out / "log.jsonl").read_text().splitlines())
+    return [record["loss"] for record in records if record["kind"] == "train"]
+
+
+def test_training_starts_from_a_trained_model(corpus: Path, config: Path, tmp_path: Path) -> None:
+    base = ("--data", corpus, "--threads", "1")
+    dtg("train", config, *base, "--out", tmp_path / "first")
+    best = tmp_path / "first" / "best"
+    other = tmp_path / "other.toml"  # another [model], which is not used
+    other.write_text(
+        config.read_text().replace("layers = 1", "layers = 3").replace("peak_rate = 1e-2", "peak_rate = 1e-3")
+    )
+    command = ("train", other, "--from", best, "--set", "model.dropout=0.1", *base, "--out", tmp_path / "second")
+    suspended = dtg(*command, "--max-minutes", "0").stdout
+    assert f"--set model.dropout=0.1 --from {best} --data" in suspended  # what resumes it
+    dtg(*command, "--resume")
+    assert losses(tmp_path / "second")[0] < losses(tmp_path / "first")[0] - 0.3  # not from scratch
+    run = json.loads((tmp_path / "second" / "log.jsonl").read_text().splitlines()[0])
+    assert (run["model"]["layers"], run["model"]["dropout"]) == (1, 0.1) and len(run["model"]["start"]) == 64
+    dtg("info", tmp_path / "second" / "best")  # a model like any other
+
+    changed_start = dtg(*(tmp_path / "second" / "best" if one is best else one for one in command), "--resume", code=1)
+    assert "model.start was" in changed_start.stderr
+    refused = dtg(*command[:-1], tmp_path / "third", "--set", "model.layers=2", code=1).stderr
+    assert "layers cannot be set: a model that starts from" in refused and "What may differ is dropout" in refused
+    foreign = dtg("train", other, "--from", "dtg-mini", *base, "--out", tmp_path / "third", code=1).stderr
+    assert "has other subwords than" in foreign and "tokenizer.model" in foreign
+    assert not (tmp_path / "third").exists()

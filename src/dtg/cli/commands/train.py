@@ -6,8 +6,9 @@ import os
 import shlex
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -49,6 +50,16 @@ def train(
             "--set", help="Change a setting of the configuration, as model.family=txl-trans.", metavar="KEY=VALUE"
         ),
     ] = None,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Start from the weights of a trained model, with its settings: a folder, such as RUN/best, or a bundled one. "
+            "[model] of the configuration is not used then. The corpus must have the model's subwords "
+            "(dtg prepare --tokenizer MODEL/tokenizer.model).",
+            metavar="DIR|NAME",
+        ),
+    ] = None,
     run: ModelRunOptions,
     no_verify: Annotated[
         bool, typer.Option("--no-verify", help="Do not check the corpus against the hashes in its manifest.")
@@ -65,21 +76,37 @@ def train(
 
     dtg train mini --set model.family=txl-tokens --data corpus --out runs/txl
 
+    dtg train modern --from dtg-mini --set training.peak_rate=2e-4 --data my-corpus --out runs/tuned
+
     torchrun --nproc-per-node 4 --no-python dtg train paper --data corpus --out runs/paper --precision bf16
     """
     tables = changed(read_config(config), set_ or [])
-    outcome = train_model(run, out, tables, data, verify=not no_verify)
+    start = None if from_ is None else Start(from_, changed({"model": {}, "training": {}}, set_ or [])["model"])
+    outcome = train_model(run, out, tables, data, verify=not no_verify, start=start)
     changes = "".join(f" --set {shlex.quote(change)}" for change in set_ or [])
+    changes += "" if from_ is None else f" --from {from_}"
     checks = " --no-verify" if no_verify else ""
     again = f"To resume it:\ndtg train{run.written()}{checks} {config}{changes} --data {data} --out {out} --resume"
     run.end(out, outcome, "model", "prediction", again)
 
 
-def train_model(run: RunOptions, out: Path, tables: Tables, data: Path, *, verify: bool) -> Outcome:
+@dataclass(frozen=True)
+class Start:
+    """A trained model to start from, and the settings of it that --set changes."""
+
+    model: Path
+    changes: dict[str, Any]
+
+
+def train_model(
+    run: RunOptions, out: Path, tables: Tables, data: Path, *, verify: bool, start: Start | None = None
+) -> Outcome:
     """Hand over to the library. Imported here, so that `--help` and mistakes in the configuration are quick."""
+    from dtg.cli.loading import model_folder
     from dtg.cli.training_progress import ProgressReporter
     from dtg.model import DecoderModel, ModelConfig
     from dtg.model.statistics import start_from_statistics
+    from dtg.model.warm_start import start_from
     from dtg.text import Corpus
     from dtg.training import TrainingConfig
 
@@ -91,12 +118,16 @@ def train_model(run: RunOptions, out: Path, tables: Tables, data: Path, *, verif
     check: Callable[[], None] | None = None
     if verify:  # by the first of several processes; the others wait for it
         check = Verification(corpus).wait if os.environ.get("RANK", "0") == "0" else lambda: None
-    model_config = ModelConfig.for_corpus(tables["model"], corpus)
     run.set_threads()
-    model = DecoderModel.create(model_config, corpus.tokenizer, seed=config.seed)
-    if config.embeddings == "corpus" and not run.resume:
-        start_from_statistics(model, corpus.splits["train"], config.seed)
-    return run.train(out, model, corpus, config, model_config.to_dict(), ProgressReporter(), check)
+    if start is None:
+        model_config = ModelConfig.for_corpus(tables["model"], corpus)
+        table = model_config.to_dict()
+        model = DecoderModel.create(model_config, corpus.tokenizer, seed=config.seed)
+        if config.embeddings == "corpus" and not run.resume:
+            start_from_statistics(model, corpus.splits["train"], config.seed)
+    else:
+        model, table = start_from(model_folder(start.model), corpus, start.changes)
+    return run.train(out, model, corpus, config, table, ProgressReporter(), check)
 
 
 class Verification:
