@@ -4,7 +4,8 @@
 #   tools/results.sh prepare [CORPUS]        the corpus and the held-out sentences; or one of: projected, spans, parsed, pretrained
 #   tools/results.sh train NAME              one model
 #   tools/results.sh evaluate NAME           perplexity, SyntaxGym, BLiMP, reranking
-#   tools/results.sh bound NAME              how loose the bound on p(x) is: a much wider beam on 100 sentences
+#   tools/results.sh bound NAME              how loose the bound on p(x) is: a much wider beam on 100 sentences (an eighth: 40)
+#   tools/results.sh read NAME               reading times of Natural Stories, garden paths of SAP
 #   tools/results.sh whole NAME              perplexity of all held-out sentences
 #   tools/results.sh beams                   what narrower beams cost, on DTG
 #   tools/results.sh bundle                  prepare and train the bundled models, and bundle them
@@ -34,8 +35,8 @@ QUARTER="quarter-dtg quarter-trans quarter-tokens quarter-eager quarter-swift qu
  quarter-tg quarter-tg-projected quarter-plm quarter-plm-mask quarter-pushdown"
 SEEDS="quarter-dtg-seed1 quarter-trans-seed1 quarter-tokens-seed1 quarter-eager-seed1 quarter-swift-seed1 quarter-parsed-seed1
  quarter-pretrained-seed1 quarter-tg-seed1 quarter-tg-projected-seed1 quarter-plm-seed1 quarter-plm-mask-seed1 quarter-pushdown-seed1"
-EIGHTH="eighth-dtg eighth-trans eighth-tokens eighth-hybrid eighth-tg-projected eighth-plm-projected eighth-plm-mask-projected
- eighth-pushdown-projected"
+EIGHTH="eighth-dtg eighth-eager eighth-swift eighth-trans eighth-tokens eighth-hybrid eighth-tg-projected eighth-plm-projected
+ eighth-plm-mask-projected eighth-pushdown-projected"
 RATES=$(for system in dtg trans tokens tg pushdown; do for rate in 5e-4 1e-3 2e-3; do echo "sixteenth-$system-rate$rate"; done; done)
 TRAINING=("$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu "$DTG_DATA"/ud/en_gum-ud-train.conllu)
 DEV=$DTG_DATA/ud/en_ewt-ud-dev.conllu
@@ -124,23 +125,25 @@ evaluation() {
 
 # One accuracy for all of a budget; trees are drawn from the parser whose trees the model was trained on.
 evaluate() {
-  local budget system seed changed results=$WORK/evaluated/$1 parser=parser-small trees=300 project=() accuracy=()
+  local budget system seed changed results=$WORK/evaluated/$1 parser=parser-small trees=300 project=() accuracy=() sentences=500 pairs=100 gold=()
   read_name "$1"
-  [ "$budget" = eighth ] && accuracy=(--accuracy fast)
+  [ "$budget" = eighth ] && accuracy=(--accuracy fast) sentences=200 pairs=20 gold=(--sample 300)
   case $system in
     pretrained) parser=$PRETRAINED ;;
     tg | plm | plm-mask | pushdown) parser=$SPANS ;;
     *-projected) project=(--project head) ;;
   esac
-  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample 500 --parser "$parser" --trees $trees \
+  evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample $sentences --parser "$parser" --trees $trees \
     $(by_of "$system") "${project[@]}" "${accuracy[@]}" --out "$results"/ppl
   evaluation sg "$1" "$DTG_DATA"/sg "${accuracy[@]}" --out "$results"/sg
-  evaluation blimp "$1" "$DTG_DATA"/blimp --limit 100 "${accuracy[@]}" --out "$results"/blimp
+  evaluation blimp "$1" "$DTG_DATA"/blimp --limit $pairs "${accuracy[@]}" --out "$results"/blimp
   case $system in
-    tokens | *-projected) ;;
+    tokens | pushdown-projected) ;;
     tg | plm | plm-mask | pushdown)
       evaluation rerank "$1" "$DTG_DATA"/const/gum-test.ptb.gz --parser "$parser" --trees $trees --out "$results"/rerank ;;
-    *) evaluation rerank "$1" "$DTG_DATA"/ud/en_ewt-ud-test.conllu --parser "$parser" --trees $trees --out "$results"/rerank ;;
+    *)
+      evaluation rerank "$1" "$DTG_DATA"/ud/en_ewt-ud-test.conllu --parser "$parser" --trees $trees "${project[@]}" "${gold[@]}" \
+        --out "$results"/rerank ;;
   esac
 }
 
@@ -150,10 +153,21 @@ by_of() {
 }
 
 bound() {
-  local beam
+  local budget system seed changed beam sentences=100
+  read_name "$1"
+  [ "$budget" = eighth ] && sentences=40
   for beam in "--accuracy default" "--beam 1000 --word-beam 1000"; do
-    evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample 100 --by beam $beam --out "$WORK"/bound/"$1${beam//[- ]/}"/ppl
+    evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample $sentences --by beam $beam \
+      --out "$WORK"/bound/"$1${beam//[- ]/}"/ppl
   done
+}
+
+read_times() {
+  local budget system seed changed accuracy=()
+  read_name "$1"
+  [ "$budget" = eighth ] && accuracy=(--accuracy fast)
+  evaluation reading "$1" "$DTG_DATA"/rt/naturalstories.csv "${accuracy[@]}" --out "$WORK"/evaluated/"$1"/reading
+  evaluation garden-paths "$1" "$DTG_DATA"/rt/sap_classic_gp.csv "${accuracy[@]}" --out "$WORK"/evaluated/"$1"/garden-paths
 }
 
 whole() {
@@ -206,13 +220,14 @@ list() {
 case ${1:-} in
   prepare) prepare "${2:-corpus}" ;;
   beams | bundle | report | list) "$1" ;;
+  read) read_times "${2:?a name; tools/results.sh list shows those of the table}" ;;
   train | evaluate | bound | whole) "$1" "${2:?a name; tools/results.sh list shows those of the table}" ;;
   all)
     for name in $RATES; do train "$name"; done
-    for name in $FULL $QUARTER $SEEDS $EIGHTH; do train "$name"; evaluate "$name"; bound "$name"; done
+    for name in $FULL $QUARTER $SEEDS $EIGHTH; do train "$name"; evaluate "$name"; bound "$name"; read_times "$name"; done
     for name in dtg tokens; do whole "$name"; done
     beams
     report
     ;;
-  *) sed -n '2,24p' "$0"; exit 2 ;;
+  *) sed -n '2,25p' "$0"; exit 2 ;;
 esac
