@@ -4,7 +4,7 @@
 #   tools/results.sh prepare [CORPUS]        the corpus and the held-out sentences; or one of: projected, spans, parsed, pretrained
 #   tools/results.sh train NAME              one model
 #   tools/results.sh evaluate NAME           perplexity, SyntaxGym, BLiMP, reranking
-#   tools/results.sh bound NAME              how loose the bound on p(x) is: a much wider beam on 100 sentences (an eighth: 40)
+#   tools/results.sh bound NAME              how loose the bound on p(x) is: a much wider beam on 100 sentences (an eighth: 25)
 #   tools/results.sh read NAME               reading times of Natural Stories, garden paths of SAP
 #   tools/results.sh whole NAME              perplexity of all held-out sentences
 #   tools/results.sh beams                   what narrower beams cost, on DTG
@@ -155,7 +155,7 @@ by_of() {
 bound() {
   local budget system seed changed beam sentences=100
   read_name "$1"
-  [ "$budget" = eighth ] && sentences=40
+  [ "$budget" = eighth ] && sentences=25
   for beam in "--accuracy default" "--beam 1000 --word-beam 1000"; do
     evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample $sentences --by beam $beam \
       --out "$WORK"/bound/"$1${beam//[- ]/}"/ppl
