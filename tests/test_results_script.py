@@ -32,7 +32,8 @@ RATES = [
     for rate in ("5e-4", "1e-3", "2e-3")
 ]
 PROJECTED = {f"{name}-projected": name for name in ("tg", "plm", "plm-mask", "pushdown")}
-EIGHTH = [f"eighth-{name}" for name in ("dtg", "trans", "tokens", "hybrid", *PROJECTED)]
+OF_EIGHTH = ("dtg", "eager", "swift", "trans", "tokens", "hybrid", *PROJECTED, "dtg-seed1", "tg-projected-seed1")
+EIGHTH = [f"eighth-{name}" for name in OF_EIGHTH]
 EVERY = [*FULL, *QUARTER, *SEEDS, *EIGHTH]
 FAMILY = {
     "trans": "txl-trans",
@@ -143,12 +144,16 @@ def test_all_is_every_model_and_every_evaluation(everything: tuple[Path, Command
         assert [options["model"] for options in evaluated] == [work / "runs" / name / "best" for name in EVERY]
         assert all(options["beam"] is None for options in evaluated)
         assert [options["name"] for options in evaluated if options["accuracy"] == "fast"] == EIGHTH
-    reranked = [name for name in EVERY if system(name) not in ("tokens", *PROJECTED)]
+    reranked = [name for name in EVERY if system(name) not in ("tokens", "pushdown-projected")]
     assert [options["name"] for options in of(commands, "evaluate", "rerank")] == reranked
+    for kind in ("reading", "garden-paths"):
+        assert [options["name"] for options in of(commands, "evaluate", kind)] == EVERY
     whole = [options for options in of(commands, "evaluate", "ppl") if "whole" in str(options["out"])]
     assert [options["name"] for options in whole] == ["dtg", "tokens"]
     bound = [options for options in of(commands, "evaluate", "ppl") if "bound" in str(options["out"])]
-    assert [(options["beam"], options["sample"]) for options in bound] == [(None, 100), (1000, 100)] * len(EVERY)
+    sizes = [25 if name in EIGHTH else 100 for name in EVERY for _ in range(2)]
+    assert [options["sample"] for options in bound] == sizes
+    assert [options["beam"] for options in bound] == [None, 1000] * len(EVERY)
     full, quarter, eighth = of(commands, "report")
     assert full["results"] == [work / "evaluated" / name for name in FULL]
     assert quarter["results"] == [work / "evaluated" / name for name in (*QUARTER, *SEEDS)]

@@ -36,7 +36,7 @@ QUARTER="quarter-dtg quarter-trans quarter-tokens quarter-eager quarter-swift qu
 SEEDS="quarter-dtg-seed1 quarter-trans-seed1 quarter-tokens-seed1 quarter-eager-seed1 quarter-swift-seed1 quarter-parsed-seed1
  quarter-pretrained-seed1 quarter-tg-seed1 quarter-tg-projected-seed1 quarter-plm-seed1 quarter-plm-mask-seed1 quarter-pushdown-seed1"
 EIGHTH="eighth-dtg eighth-eager eighth-swift eighth-trans eighth-tokens eighth-hybrid eighth-tg-projected eighth-plm-projected
- eighth-plm-mask-projected eighth-pushdown-projected"
+ eighth-plm-mask-projected eighth-pushdown-projected eighth-dtg-seed1 eighth-tg-projected-seed1"
 RATES=$(for system in dtg trans tokens tg pushdown; do for rate in 5e-4 1e-3 2e-3; do echo "sixteenth-$system-rate$rate"; done; done)
 TRAINING=("$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu "$DTG_DATA"/ud/en_gum-ud-train.conllu)
 DEV=$DTG_DATA/ud/en_ewt-ud-dev.conllu
