@@ -158,7 +158,7 @@ def test_a_parser_is_trained_suspended_and_resumed(tmp_path: Path) -> None:
     crossing = DependencyTree(("a", "b", "c", "d"), (3, 4, 0, 3), ("x", "x", "root", "x"))
     write_conllu([*some_trees(45), crossing], tmp_path / "train.conllu")
     config = tmp_path / "small.toml"
-    tables = {"model": SIZES, "training": {**TABLE, "epochs": 1}}
+    tables = {"model": SIZES, "training": {**TABLE, "epochs": 3}}
     config.write_text(
         "\n".join(
             f"[{name}]\n" + "\n".join(f"{key} = {value}" for key, value in table.items())
@@ -166,12 +166,14 @@ def test_a_parser_is_trained_suspended_and_resumed(tmp_path: Path) -> None:
         )
     )
     options = ["train-parser", tmp_path / "train.conllu", "--out", tmp_path / "run", "--config", config, "--threads", 1]
+    options += ["--set", "training.epochs=1"]
     done = dtg(*map(str, options), "--max-minutes", "0")
     assert "suspended after step 1 of 11. The same command with --resume resumes it." in done.stdout
     assert "of 46 sentences, 2 are kept for dev" in done.stderr and "lifted 1 arc in 1 sentence" in done.stderr
     done = dtg(*map(str, options), "--resume")
     assert "finished after step 11" in done.stdout and "nats per word" in done.stdout
     assert BiaffineParser.load(tmp_path / "run" / "best").parse(("a", "b")).tree.heads in enumerate_projective(2)
+    assert "the parser has no setting height" in dtg(*map(str, options), "--set", "model.height=1", code=1).stderr
     config.write_text(config.read_text().replace("layers", "depth"))
     assert "the parser has no setting depth" in dtg(*map(str, options), code=1).stderr
 

@@ -190,6 +190,14 @@ PrecisionOption = Annotated[
     Precision,
     typer.Option(help="Mixed precision. auto: bf16 where it is faster; a resumed run keeps what it was begun with."),
 ]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="Change a setting of the configuration: model.KEY=VALUE or training.KEY=VALUE; repeatable.",
+        metavar="KEY=VALUE",
+    ),
+]
 LogWithOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -14,6 +14,7 @@ import typer
 
 from dtg import configs
 from dtg.cli.groups import takes_groups
+from dtg.cli.options import SetOption
 from dtg.cli.training import ModelRunOptions, RunOptions, Tables, changed, read_config
 
 if TYPE_CHECKING:
@@ -44,12 +45,7 @@ def train(
     *,
     data: Annotated[Path, typer.Option(help="The folder that dtg prepare has written.")],
     out: Annotated[Path, typer.Option(help="The run's folder: checkpoints, log, curves, and the best model.")],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", help="Change a setting of the configuration, as model.family=txl-trans.", metavar="KEY=VALUE"
-        ),
-    ] = None,
+    set_: SetOption = None,
     from_: Annotated[
         Path | None,
         typer.Option(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from dtg.cli.groups import Without, takes_groups
-from dtg.cli.options import LanguageOption
+from dtg.cli.options import LanguageOption, SetOption
 from dtg.cli.reading import ReadingOptions
-from dtg.cli.training import RunOptions, Tables, language_of, read_config
+from dtg.cli.training import RunOptions, Tables, changed, language_of, read_config
 from dtg.errors import ConfigError, InputError
 from dtg.trees import TreebankReport, TreeReading
 from dtg.trees.kinds import CONSTITUENCY, DEPENDENCY
@@ -54,6 +55,7 @@ def train_parser(
         Path | None,
         typer.Option(help="A configuration file, or the name of one that comes with dtg.", metavar="FILE|NAME"),
     ] = None,
+    set_: SetOption = None,
     language: LanguageOption = None,
     policies: Annotated[ReadingOptions, Without("project")],
     run: Annotated[RunOptions, Without("fsdp", "score_test")],
@@ -64,12 +66,14 @@ def train_parser(
 
     dtg train-parser en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --encoder roberta-large --out runs/parser
 
+    dtg train-parser en_ewt-ud-train.conllu --config parser-small --set training.epochs=4 --out runs/parser
+
     dtg evaluate parser en_ewt-ud-test.conllu --parser runs/parser/best
 
     dtg train-parser --kind constituency wsj.mrg --dev wsj-dev.mrg --out runs/phrases
     """
     reading = policies.reading([*treebanks, *(dev or [])])
-    tables = tables_of(None if config is None else read_config(config), kind, encoder, reading)
+    tables = tables_of(None if config is None else read_config(config), kind, encoder, reading, set_ or [])
     run.runtime()  # mistakes, before treebanks are read
     if language is not None or "language" not in tables["model"]:
         of_texts = treebanks if reading.kind is DEPENDENCY else []  # brackets have no text to split
@@ -83,7 +87,9 @@ def train_parser(
     run.end(out, outcome, "parser", "word", "The same command with --resume resumes it.")
 
 
-def tables_of(tables: Tables | None, kind: Kind | None, encoder: str | None, reading: TreeReading) -> Tables:
+def tables_of(
+    tables: Tables | None, kind: Kind | None, encoder: str | None, reading: TreeReading, changes: Sequence[str]
+) -> Tables:
     """The configuration that was named, or the default one, with what options say; what is wrong with it raises."""
     from dtg.parser.config import default_tables
 
@@ -91,7 +97,7 @@ def tables_of(tables: Tables | None, kind: Kind | None, encoder: str | None, rea
     tables = default_tables(encoder, kind) if tables is None else tables
     given = {"encoder": encoder} if encoder is not None else {}
     given |= {"kind": kind} if kind == "constituency" else {}
-    tables = {**tables, "model": {**tables["model"], **given}}
+    tables = changed({**tables, "model": {**tables["model"], **given}}, changes)
     check_tables(tables)
     return tables
 
