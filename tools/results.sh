@@ -127,7 +127,7 @@ evaluation() {
 evaluate() {
   local budget system seed changed results=$WORK/evaluated/$1 parser=parser-small trees=300 project=() accuracy=() sentences=500 pairs=100 gold=()
   read_name "$1"
-  [ "$budget" = eighth ] && accuracy=(--accuracy fast) sentences=200 pairs=20 gold=(--sample 300)
+  [ "$budget" = eighth ] && accuracy=(--accuracy fast) sentences=100 pairs=10 gold=(--sample 200)
   case $system in
     pretrained) parser=$PRETRAINED ;;
     tg | plm | plm-mask | pushdown) parser=$SPANS ;;
