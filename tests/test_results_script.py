@@ -1,23 +1,18 @@
-"""tools/results.sh from beginning to end, with a `dtg` that only takes down what it is asked for."""
+"""tools/results.sh from beginning to end, with a `dtg` that only records what it is asked for."""
 
 from __future__ import annotations
 
-import gzip
-import os
 import re
 import shutil
-import subprocess
-from functools import cache
 from pathlib import Path
 
 import pytest
-import typer
 
-from dtg.cli.app import app
 from dtg.cli.training import changed, read_config
 from dtg.families import FAMILIES
 from dtg.model import ModelConfig
 from dtg.training import TrainingConfig
+from tests.recorded_scripts import TREEBANKS, Commands, RecordedScript, of
 
 SCRIPT = Path(__file__).parents[1] / "tools" / "results.sh"
 SEEDED = ["dtg", "tokens", "trans", "tg", "pushdown"]
@@ -48,85 +43,18 @@ CORPUS = {
     "pretrained": "corpus-pretrained",
     **dict.fromkeys(PROJECTED, "corpus-projected"),
 } | dict.fromkeys(("tg", "plm", "plm-mask", "pushdown"), "corpus-spans")
-TREEBANKS = ["en_ewt-ud-train", "en_ewt-ud-dev", "en_ewt-ud-test", "en_gum-ud-train", "en_gum-ud-dev", "en_gum-ud-test"]
-RECORDER = """#!/usr/bin/env bash
-printf '%s\\t' "${0##*/}" "$@" >> "$RECORD"; echo >> "$RECORD"
-while [ $# -gt 0 ]; do
-  if [ "$1" = --out ]; then
-    case $2 in *.conllu | *.ptb) touch "$2" ;; *) mkdir -p "$2"/best; touch "$2"/log.jsonl ;; esac
-  fi
-  shift
-done
-"""
-Commands = list[list[str]]
-
-
-class Script:
-    """results.sh with made-up data, and the commands it has run."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.record = folder, folder / "record"
-        data, programs = folder / "data", folder / "programs"
-        for part in ("ud", "amalgum", "blimp", "sg", "const"):
-            (data / part).mkdir(parents=True)
-        for name in TREEBANKS:
-            (data / "ud" / f"{name}.conllu").write_text(f"# {name}\n")
-        for split in ("train", "dev", "test"):
-            (data / "amalgum" / f"amalgum-{split}.conllu.gz").write_bytes(gzip.compress(f"# {split}\n".encode()))
-        (data / "const" / "gum-test.ptb.gz").write_bytes(gzip.compress(b"(S (X x))"))
-        programs.mkdir()
-        for name in ("dtg", "python", "torchrun"):
-            (programs / name).write_text(RECORDER)
-            (programs / name).chmod(0o755)
-        self.environment = os.environ | {
-            "DTG_DATA": str(data),
-            "WORK": str(folder / "work"),
-            "RECORD": str(self.record),
-            "PATH": f"{programs}:{os.environ['PATH']}",
-        }
-
-    def run(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            ["bash", SCRIPT, *arguments], env=self.environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == code, done.stderr
-        return done
-
-    def commands(self, *arguments: str) -> Commands:
-        """What it runs for these arguments."""
-        self.record.write_text("")
-        self.run(*arguments)
-        return [line.rstrip("\t").split("\t") for line in self.record.read_text().splitlines()]
 
 
 @pytest.fixture
-def script(tmp_path: Path) -> Script:
-    return Script(tmp_path)
+def script(tmp_path: Path) -> RecordedScript:
+    return RecordedScript(SCRIPT, tmp_path)
 
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Commands]:
     """The folder of a run of everything, and its commands."""
-    script = Script(tmp_path_factory.mktemp("everything"))
+    script = RecordedScript(SCRIPT, tmp_path_factory.mktemp("everything"))
     return script.folder, script.commands("all")
-
-
-commands_of_dtg = cache(lambda: typer.main.get_command(app))
-
-
-def understood(arguments: list[str]) -> tuple[list[str], dict[str, object]]:
-    """The names of a command and its options, as the command line itself reads them."""
-    command, names, rest = commands_of_dtg(), list[str](), arguments
-    while further := getattr(command, "commands", None):  # of a group, as `evaluate` is
-        name, *rest = rest
-        command = further[name]
-        names.append(name)
-    return names, command.make_context("dtg", list(rest)).params
-
-
-def of(commands: Commands, *names: str) -> list[dict[str, object]]:
-    found = [understood(arguments) for program, *arguments in commands if program == "dtg"]
-    return [options for known, options in found if known == list(names)]
 
 
 def system(name: str) -> str:
@@ -214,7 +142,7 @@ def test_what_is_trained(everything: tuple[Path, Commands]) -> None:
         assert options["threads"] == 1 and not options["resume"] and options["precision"] == "auto"
 
 
-def test_a_second_run_goes_on(script: Script) -> None:
+def test_a_second_run_goes_on(script: RecordedScript) -> None:
     script.commands("train", "quarter-parsed")
     again = script.commands("train", "quarter-parsed")
     assert [options["resume"] for options in of(again, "train")] == [True]
@@ -223,7 +151,7 @@ def test_a_second_run_goes_on(script: Script) -> None:
     assert [options["resume"] for options in of(script.commands("prepare", "parsed"), "parse")] == [True] * 4
 
 
-def test_box_puts_both_models_into_the_package(script: Script) -> None:
+def test_box_puts_both_models_into_the_package(script: RecordedScript) -> None:
     commands = script.commands("bundle")
     assert [options["precision"] for options in of(commands, "train")] == ["no", "no"]  # as the cards say
     made = [arguments for program, *arguments in commands if program == "python"]
@@ -234,7 +162,7 @@ def test_box_puts_both_models_into_the_package(script: Script) -> None:
     ]
 
 
-def test_narrower_beams_are_compared_with_those_of_the_table(script: Script) -> None:
+def test_narrower_beams_are_compared_with_those_of_the_table(script: RecordedScript) -> None:
     commands = script.commands("beams")
     assert [(options["beam"], options["word_beam"]) for options in of(commands, "evaluate", "ppl")] == [
         (20, 7),
@@ -245,7 +173,7 @@ def test_narrower_beams_are_compared_with_those_of_the_table(script: Script) -> 
         assert options["against"] == script.folder / "work" / "evaluated" / "dtg" / kind
 
 
-def test_a_report_is_of_what_there_is(script: Script) -> None:
+def test_a_report_is_of_what_there_is(script: RecordedScript) -> None:
     script.commands("train", "trans")
     script.commands("evaluate", "trans")
     [report] = of(script.commands("report"), "report")
@@ -254,7 +182,7 @@ def test_a_report_is_of_what_there_is(script: Script) -> None:
     assert listed["trans"] == ["trained", "blimp", "ppl", "rerank", "sg"] and listed["dtg"] == []
 
 
-def test_processes_share_an_evaluation(script: Script) -> None:
+def test_processes_share_an_evaluation(script: RecordedScript) -> None:
     script.environment["PROCESSES"] = "3"
     commands = script.commands("evaluate", "quarter-dtg")
     assert [command[:5] for command in commands] == [["torchrun", "--nproc-per-node", "3", "-m", "dtg"]] * 4
@@ -262,7 +190,7 @@ def test_processes_share_an_evaluation(script: Script) -> None:
     assert (blimp["beam"], blimp["accuracy"], blimp["limit"]) == (None, None, 100)
 
 
-def test_what_was_not_trained_is_in_the_box(script: Script) -> None:
+def test_what_was_not_trained_is_in_the_box(script: RecordedScript) -> None:
     def model(name: str) -> str:
         [options] = of(script.commands("whole", name), "evaluate", "ppl")
         return str(options["model"])
@@ -273,7 +201,7 @@ def test_what_was_not_trained_is_in_the_box(script: Script) -> None:
     assert model("dtg") == str(trained)
 
 
-def test_mistakes(script: Script) -> None:
+def test_mistakes(script: RecordedScript) -> None:
     assert "There is no system dgt (in quarter-dgt)" in script.run("train", "quarter-dgt", code=2).stderr
     assert "There is no corpus parser; there are: corpus" in script.run("prepare", "parser", code=2).stderr
     assert "a name; tools/results.sh list" in script.run("evaluate", code=1).stderr

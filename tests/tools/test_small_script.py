@@ -1,0 +1,54 @@
+"""tools/small.sh from beginning to end, with a `dtg` that only records what it is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.recorded_scripts import RecordedScript, of
+
+SCRIPT = Path(__file__).parents[2] / "tools" / "small.sh"
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> RecordedScript:
+    script = RecordedScript(SCRIPT, tmp_path)
+    (tmp_path / "work" / "corpus").mkdir(parents=True)
+    (tmp_path / "work" / "corpus" / "order.txt").write_text("".join(f"text-{n}.conllu\n" for n in range(1, 31)))
+    return script
+
+
+def test_the_parser_reads_what_is_free(script: RecordedScript) -> None:
+    work = script.folder / "work"
+    commands = script.commands("parser")
+    assert commands[0][:2] == ["python", "tools/free_treebank.py"] and commands[0][-1] == str(work / "amalgum.conllu")
+    (options,) = of(commands, "train-parser")
+    names = [Path(str(path)).name for path in options["treebanks"]]  # type: ignore[attr-defined]
+    assert names == ["en_ewt-ud-train.conllu"] * 6 + ["amalgum.conllu"]  # no treebank of GUM
+    assert (options["resume"], options["out"]) == (False, work / "parsers" / "parser-free")
+    (again,) = of(script.commands("parser"), "train-parser")
+    assert again["resume"] is True
+
+
+def test_stages_have_their_shards_and_start_where_the_one_before_ended(script: RecordedScript) -> None:
+    work = script.folder / "work"
+    assert len(of(script.commands("parse", "2"), "parse")) == 26  # those of the first stage are needed, too
+    first, second = (of(script.commands("prepare", stage), "prepare")[0] for stage in ("1", "2"))
+    names = [Path(str(path)).name for path in second["train"]]  # type: ignore[attr-defined]
+    assert names == ["en_ewt-ud-train.conllu", *(f"text-{n}.conllu" for n in range(14, 27))]
+    assert (first["tokenizer"], second["tokenizer"]) == (None, work / "stage-1" / "tokenizer.model")
+    (begun,) = of(script.commands("train", "txl-small", "1"), "train")
+    assert (begun["from_"], begun["set_"], begun["data"]) == (None, ["model.family=txl-tokens"], work / "stage-1")
+    (continued,) = of(script.commands("train", "txl-small", "2"), "train")
+    assert continued["from_"] == work / "runs" / "txl-small-1" / "best" and not continued["set_"]
+    script.environment["START"] = "bundled"
+    (elsewhere,) = of(script.commands("train", "dtg-small", "3"), "train")
+    assert elsewhere["from_"] == Path("bundled")
+    assert script.commands("bundle", "dtg-small", "3")[0][-2:] == [str(work / "runs/dtg-small-3/best"), "dtg-small"]
+
+
+def test_mistakes(script: RecordedScript) -> None:
+    assert "dtg-small or txl-small is expected" in script.run("train", "gpt", "1", code=2).stderr
+    assert "the number of a stage" in script.run("prepare", code=1).stderr
+    assert "tools/small.sh corpus" in script.run(code=2).stderr

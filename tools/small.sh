@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Make the models and the parser that are free for any use, from data to bundle, step by step; every step resumes where it was interrupted.
+#
+#   tools/small.sh corpus              the texts, cleaned and split into sentences, in shards (docs/data.md)
+#   tools/small.sh parser              a parser trained on EWT and the free part of AMALGUM: parser-free
+#   tools/small.sh parse STAGE         trees for the shards of a stage, by that parser
+#   tools/small.sh prepare STAGE       a corpus of these shards and EWT; the first stage makes the subwords
+#   tools/small.sh train NAME STAGE    dtg-small or txl-small, from where the stage before ended
+#   tools/small.sh bundle NAME [STAGE] into the package: parser-free, or a model as it is after a stage
+#
+# A stage is 13 of the 77 shards, 3.2 million words, which takes about 100 minutes of one core for dtg-small: a computer that is not
+# kept for longer can train the next stage from the model that the last one bundled (START=FOLDER).
+# DTG_DATA is the folder of the data, WORK (default: small) the one to work in.
+set -euo pipefail
+: "${DTG_DATA:?is to be the folder with ud/, amalgum/, text/ and the test sets sg/, blimp/, rt/}"
+WORK=${WORK:-small}
+export OMP_NUM_THREADS=1
+PER_STAGE=13
+EWT=$DTG_DATA/ud/en_ewt-ud-train.conllu
+DEV=$DTG_DATA/ud/en_ewt-ud-dev.conllu
+PARSER=$WORK/parsers/parser-free
+cd "$(dirname "$0")/.."
+
+resume() { [ -d "$1" ] && echo --resume; true; }
+
+corpus() { python -m tools.corpus "$DTG_DATA" --out "$WORK"/corpus; }
+
+# Every tree is read once; EWT's, by hand and few, six times.
+parser() {
+  mkdir -p "$WORK"/parsers
+  [ -f "$WORK"/amalgum.conllu ] ||
+    python tools/free_treebank.py "$DTG_DATA"/amalgum/amalgum-train.conllu.gz --sentences 12000 --genre fiction=24000 --out "$WORK"/amalgum.conllu
+  dtg train-parser "$EWT" "$EWT" "$EWT" "$EWT" "$EWT" "$EWT" "$WORK"/amalgum.conllu --dev "$DEV" --roots first --language en \
+    --config parser-small --set training.epochs=1 --set model.word_count=12 --threads 1 --out "$PARSER" $(resume "$PARSER")
+}
+
+parse() { tools/parse_shards.sh "$WORK"/corpus "$PARSER"/best $((PER_STAGE * $1)); }
+
+prepare() {
+  local shards tokenizer=()
+  mapfile -t shards < <(sed -n "$((PER_STAGE * ($1 - 1) + 1)),$((PER_STAGE * $1))p" "$WORK"/corpus/order.txt)
+  [ "$1" = 1 ] || tokenizer=(--tokenizer "$WORK"/stage-1/tokenizer.model)
+  [ -d "$WORK"/stage-"$1" ] || dtg prepare --train "$EWT" "${shards[@]/#/$WORK/corpus/parsed/}" --dev "$DEV" --vocabulary 8192 \
+    "${tokenizer[@]}" --out "$WORK"/stage-"$1"
+}
+
+train() {
+  local start run=$WORK/runs/$1-$2 before=$WORK/runs/$1-$(($2 - 1))/best
+  case $1 in
+    dtg-small) start=(--set model.family=dtg) ;;
+    txl-small) start=(--set model.family=txl-tokens) ;;
+    *) echo "dtg-small or txl-small is expected, not $1." >&2; exit 2 ;;
+  esac
+  [ "$2" = 1 ] || start=(--from "${START:-$before}")
+  dtg train modern "${start[@]}" --data "$WORK"/stage-"$2" --out "$run" --threads 1 $(resume "$run")
+}
+
+bundle() {
+  case $1 in
+    parser-free) python tools/bundle.py "$PARSER"/best "$1" ;;
+    *) python tools/bundle.py "$WORK"/runs/"$1-${2:?the stage}"/best "$1" ;;
+  esac
+}
+
+case ${1:-} in
+  corpus | parser) "$1" ;;
+  parse | prepare) "$1" "${2:?the number of a stage, from 1}" ;;
+  train) train "${2:?dtg-small or txl-small}" "${3:?the number of a stage, from 1}" ;;
+  bundle) bundle "${2:?parser-free, dtg-small or txl-small}" "${3:-}" ;;
+  *) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac
