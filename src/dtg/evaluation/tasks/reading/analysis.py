@@ -150,11 +150,14 @@ class TimesAnalysis:
     def coefficients(self) -> dict[str, Any]:
         """Of the controls and surprisal (in ms or log ms), fitted on everything, with standard errors."""
         names = (*CONTROLS, SURPRISAL)
-        values, errors, _ = least_squares(self.fitted.matrix(names), self.fitted.times)
+        matrix = self.fitted.matrix(names)
+        values, errors, _ = least_squares(matrix, self.fitted.times)
         called = ["constant", "position", *(one for name in names for one in with_lags(name))]
+        same = np.ptp(matrix, axis=0) == 0  # such as punctuation before words, where no word has any
+        same[0] = False  # the constant
         return {
-            name: {"value": float(value), "error": float(error)}
-            for name, value, error in zip(called, values, errors, strict=True)
+            name: {"value": 0.0 if is_same else float(value), "error": 0.0 if is_same else float(error)}
+            for name, value, error, is_same in zip(called, values, errors, same, strict=True)
         }
 
     def by_bit(self) -> dict[str, float]:

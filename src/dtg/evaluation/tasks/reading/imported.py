@@ -20,6 +20,7 @@ from dtg.evaluation.tasks.characters import Characters, visible, without_space
 from dtg.evaluation.tasks.reading.columns import check_column
 from dtg.io.hashing import file_hash
 from dtg.io.messages import pluralize
+from dtg.search.measures.names import MEASURES, measure_of
 from dtg.tables.columns import NATS, Base
 from dtg.tables.formats import number_in, read_rows
 from dtg.tables.sidecar import read_sidecar, sidecar_path
@@ -30,7 +31,7 @@ LOGS = ("logprob", "log_probability", "logp", "log_prob")
 BITS = ("sum_surprisal_base2",)
 NUMBERS = ("sentence_id", "sentence_number", "sent_id")
 SPECIAL = re.compile(r"<[^<>\s]+>")
-LAST = ("entropy", "stack_depth")  # of several tokens, that of the last; other columns add up
+LAST = ("entropy", "stack_depth")  # of several tokens, that of the last, as of some measures; other columns add up
 DIFFERING = 0.01
 
 
@@ -224,6 +225,11 @@ def align(path: Path, tokens: Sequence[str], words: Sequence[str]) -> tuple[list
     return places, notes
 
 
+def is_of_last(column: str) -> bool:
+    """Whether a column is, of several tokens, that of the last."""
+    return column in LAST or (column.startswith(tuple(MEASURES)) and measure_of(column).joining != "sum")
+
+
 def joined(
     column: str, values: Sequence[float | None], places: Sequence[int | None], words: int
 ) -> tuple[float | None, ...]:
@@ -238,5 +244,5 @@ def joined(
         if not some or len(known) < len(some):
             result.append(None)
         else:
-            result.append(known[-1] if column in LAST else math.fsum(known))
+            result.append(known[-1] if is_of_last(column) else math.fsum(known))
     return tuple(result)

@@ -59,7 +59,10 @@ def summary(name: str, content: Content) -> list[Block]:
 
 def page(name: str, content: Content) -> list[Block]:
     """Everything."""
-    rows = [[one, f"{of['value']:.5g}", f"{of['error']:.2g}"] for one, of in content["coefficients"].items()]
+    rows = [
+        [one, f"{of['value']:.5g}", f"{of['error']:.2g}"] if of["error"] else [one, "the same everywhere", ""]
+        for one, of in content["coefficients"].items()
+    ]
     blocks: list[Block] = [Heading(f"Reading times: {name}"), *summary(name, {**content, "against": None})]
     blocks += [TextBlock([EXPLAINED]), TextBlock(content["notes"], is_list=True), Heading("Coefficients", 2)]
     unit = "log ms" if content["is_log"] else "ms"
