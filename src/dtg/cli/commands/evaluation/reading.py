@@ -18,6 +18,7 @@ from dtg.tables.columns import Base
 if TYPE_CHECKING:
     from dtg.evaluation.results import Results
     from dtg.evaluation.tasks.reading.imported import ImportedSurprisals
+    from dtg.evaluation.tasks.reading.task import ReadingTask
 
 
 def column_option(what: str) -> Any:
@@ -117,15 +118,13 @@ def evaluate_reading(
     sources: list[Path | ImportedSurprisals | None] = [*(model or []), *imported]
     sources = sources or [None]  # the default model
     if len(sources) == 1:
-        evaluate_one(source, options, sources[0], missing, results)
+        evaluate_one(task, sources[0], missing, results)
         return
     if results.name is not None or results.against is not None:
         raise InputError("--name and --against are for one model; with several, all are compared with the first.")
     out = results.out
     found = [
-        evaluate_one(
-            source, options, one, missing, replace(results, out=None if out is None else out / called), is_quiet=True
-        )
+        evaluate_one(task, one, missing, replace(results, out=None if out is None else out / called), is_quiet=True)
         for one, called in zip(sources, folder_names(sources), strict=True)
     ]
     show_together([one for one in found if one is not None], out)
@@ -143,8 +142,7 @@ def wanted_rows(given: Sequence[str]) -> dict[str, list[str]]:
 
 
 def evaluate_one(
-    data: Path,
-    options: dict[str, Any],
+    task: ReadingTask,
     source: Path | ImportedSurprisals | None,
     missing: frozenset[int],
     results: ResultsGroup,
@@ -152,13 +150,9 @@ def evaluate_one(
     is_quiet: bool = False,
 ) -> Results | None:
     """One model, or one table."""
-    from dtg.evaluation.tasks.reading.task import ReadingTask
-
     if source is None or isinstance(source, Path):
-        task = ReadingTask.of(data, **options, excluded=missing)
-        return results.run(task, results.load(source), is_quiet=is_quiet)
-    task = ReadingTask.of(data, **options, excluded=missing, surprisals=source)
-    return results.run(task, None, is_quiet=is_quiet)
+        return results.run(task.again(missing), results.load(source), is_quiet=is_quiet)
+    return results.run(task.again(missing, source), None, is_quiet=is_quiet)
 
 
 def folder_names(sources: Sequence[Path | ImportedSurprisals | None]) -> list[str]:

@@ -30,6 +30,7 @@ from dtg.evaluation.tasks.reading.regression import folds_of
 from dtg.evaluation.tasks.reading.tables import WORD_COLUMNS, as_numbers, columns_of_words, readings_table, words_table
 from dtg.evaluation.tasks.selection import content_hash
 from dtg.language_model import LanguageModel
+from dtg.scoring.kept import KeptTally
 from dtg.search.measures.names import MEASURES
 from dtg.tables.columns import Base, Column
 from dtg.text.sentence import Sentence
@@ -114,6 +115,11 @@ class ReadingTask(Task):
         read = surprisals if isinstance(surprisals, ImportedSurprisals) else task.import_one(surprisals, base)
         return replace(task, imported=read)
 
+    def again(self, excluded: Collection[int] = (), imported: ImportedSurprisals | None = None) -> Self:
+        """The same words and times, for another model or table."""
+        how = replace(self.how, kept=KeptTally())
+        return replace(self, how=how, excluded=frozenset(excluded), imported=imported)
+
     def import_all(self, path: Path, base: Base | None = None) -> list[ImportedSurprisals]:
         """The surprisals of another tool: one for each model in the table."""
         extra = ("lexical", *COLUMNS, *MEASURES)
@@ -149,8 +155,7 @@ class ReadingTask(Task):
         return list(found.values())
 
     def for_model(self, model: LanguageModel) -> Self:
-        how = self.how.for_model(model)
-        return replace(self, how=how)
+        return replace(self, how=self.how.for_model(model))
 
     def ready(self) -> Ready | None:
         if self.imported is None:
