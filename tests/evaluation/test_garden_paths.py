@@ -82,6 +82,20 @@ def test_halves_and_other_tables(tmp_path: Path) -> None:
         read_garden_paths(write(tmp_path / "other.csv", [{"a": 1, "b": 2}]))
 
 
+def test_names_and_numbers_as_others_write_them(tmp_path: Path) -> None:
+    """Other names of columns, semicolons, decimal commas, and Windows' encoding."""
+    lines = ["Item;Cond;Stimulus;Critical_Word;RT;RT_1"]
+    for item in (1, 2):
+        lines += [f"{item};GP;“{AMBIGUOUS}”;7;451,5;400,25", f"{item};control;“{UNAMBIGUOUS}”;9;;"]
+    (tmp_path / "items.csv").write_bytes("\r\n".join(lines).encode("cp1252"))
+    pair, _ = read_garden_paths(tmp_path / "items.csv")
+    assert (pair.construction, pair.ambiguous.critical, pair.unambiguous.critical) == ("all", 6, 8)
+    assert pair.ambiguous.times == (451.5, 400.25, None) and pair.ambiguous.words[0] == "“The"
+    write(tmp_path / "other.csv", [{"item": 1, "cond": "GP", "rt": 3}])
+    with pytest.raises(InputError, match=r"has the columns item, cond, rt. Either item, condition, sentence, region"):
+        read_garden_paths(tmp_path / "other.csv")
+
+
 def test_effects_are_differences_of_surprisals(tmp_path: Path, small_model: LanguageModel) -> None:
     data = plain(tmp_path / "items.csv")
     out = tmp_path / "out"

@@ -83,12 +83,26 @@ def test_the_regression_finds_what_was_put_in(tmp_path: Path) -> None:
     assert found.content["warnings"] == []
     assert found.content["shifts"]["0"] > max(found.content["shifts"]["-1"], found.content["shifts"]["+1"])
     assert found.content["words"] == len(rows) - 2 * 4  # the first two words of each story have none before them
-    for name in ("words.csv", "results.json", "results.md", "gains.svg"):
+    for name in ("words.csv", "results.json", "results.md", "gains.svg", "predictors.svg"):
         assert (tmp_path / "out" / name).is_file()
+    spread = float(np.std([row["surprisal"] for row in rows]))
+    at_the_word, one_later, _ = found.content["effects"]["surprisal"]
+    assert at_the_word["value"] == pytest.approx(5.0 * spread, rel=0.1)
+    assert one_later["value"] == pytest.approx(3.0 * spread, rel=0.15)
     assert not (tmp_path / "out" / "mixed_model.R").exists()
     again = dtg.evaluation.Results.read(tmp_path / "out", ReadingTask)
     assert [metric.value.value for metric in again.metrics] == [metric.value.value for metric in found.metrics]
     assert len(again.items) == len(rows)
+
+
+def test_a_control_that_no_word_has(tmp_path: Path) -> None:
+    rows = [{**row, "word": row["word"].replace(",", "so")} for row in made_up(stories=2)]
+    data, table = write(tmp_path / "times.csv", rows), as_surprisals(tmp_path / "other.csv", rows)
+    found = dtg.evaluate(None, "reading", data, surprisals=table, out=tmp_path / "out", progress=False)
+    assert found.content["coefficients"]["punctuation_before"] == {"value": 0.0, "error": 0.0}
+    assert "punctuation_before" not in found.content["effects"] and "length" in found.content["effects"]
+    page = (tmp_path / "out" / "results.md").read_text(encoding="utf-8")
+    assert "| punctuation_before | the same everywhere |" in page
 
 
 def test_log_times_and_ends(tmp_path: Path) -> None:

@@ -131,9 +131,7 @@ def pick_all(path: Path, there: Sequence[str], asked: str | None, known: Sequenc
 
 
 def unit_of(path: Path, row: Mapping[str, Any], column: str, base: Base | None) -> Base:
-    """Bits or nats: as the user says, the column's name, a column `unit`, or the file beside the table."""
-    if base is not None:
-        return base
+    """Bits or nats: by the column's name, a column `unit` or the file beside the table; where none says it, by the user."""
     if column in BITS:
         return "2"
     unit = row.get("unit")
@@ -141,6 +139,8 @@ def unit_of(path: Path, row: Mapping[str, Any], column: str, base: Base | None) 
         unit = read_sidecar(sidecar_path(path)).settings.get("unit")
     if unit in ("bits", "nats"):
         return "2" if unit == "bits" else "e"
+    if base is not None:
+        return base
     if column.lower().startswith("log"):
         return "e"  # every tool that gives log-probabilities gives natural ones
     raise InputError(
@@ -217,7 +217,7 @@ def align(path: Path, tokens: Sequence[str], words: Sequence[str]) -> tuple[list
         raise InputError(f"{path}: its tokens are not the words that were read.{first_difference}")
     notes = []
     if differing:
-        notes.append(f"{path.name}: {pluralize(differing, 'character')} differ from the text.{first_difference}")
+        notes.append(f"{path.name}: {pluralize(differing, 'character')} unlike the text.{first_difference}")
     if straddling:
         notes.append(
             f"{path.name}: {pluralize(straddling, 'token')} reaching into the next word, counted where they begin."

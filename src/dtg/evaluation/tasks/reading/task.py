@@ -277,6 +277,7 @@ class ReadingTask(Task):
             "shifts": found.shifts(),
             "misalignment": misalignment,
             "coefficients": found.coefficients(),
+            "effects": found.effects(),
             "ms_per_bit": found.by_bit(),
             "against": None,
         }
@@ -348,4 +349,5 @@ class ReadingTask(Task):
 
     @classmethod
     def pictures(cls, name: str, content: Content) -> dict[str, EffectPlot]:
-        return {"gains": cls.chart({name: cls.metrics(content)})}
+        drawn = {"gains": cls.chart({name: cls.metrics(content)})}
+        return drawn | ({"predictors": pages.predictors_chart(content)} if content.get("effects") else {})
