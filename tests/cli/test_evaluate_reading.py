@@ -54,6 +54,14 @@ def test_mistakes(tmp_path: Path) -> None:
     assert "1,10,100" in dtg("evaluate", "garden-paths", data, "--beams", "1,x", code=1).stderr
     said = dtg("evaluate", "garden-paths", data, "--ms", tmp_path, "--model", "txl-mini", code=1).stderr
     assert "there are no results in" in said
+    twice = ["--model", "txl-mini", "--model", "txl-mini"]
+    assert "two models are called txl-mini" in dtg("evaluate", "garden-paths", data, *twice, code=1).stderr
+    assert "for one model" in dtg("evaluate", "garden-paths", data, *twice, "--name", "x", code=1).stderr
+    times = write(tmp_path / "times.csv", [{"wort": "Hund", "zeit": 300}])
+    said = dtg("evaluate", "reading", times, code=1).stderr
+    assert "--word COLUMN --time COLUMN (or --sentences FILE for the words)" in said
+    said = dtg("evaluate", "reading", times, "--word", "wort", "--time", "zeit", "--only", "lang", code=1).stderr
+    assert "--only takes a column and a value, such as correct=1; 'lang' was given." in said
     other = write(tmp_path / "other.csv", [{"a": 1}])
     assert "item, condition, sentence, region are expected" in dtg("evaluate", "garden-paths", other, code=1).stderr
     assert "no column called" in dtg("surprisal", "A dog.", "--columns", "depth", code=1).stderr

@@ -10,9 +10,11 @@ import pytest
 
 import dtg
 from dtg.errors import InputError
+from dtg.evaluation.rendering import as_text
 from dtg.evaluation.tasks.garden_paths.conversion import Conversion
 from dtg.evaluation.tasks.garden_paths.sentences import read_garden_paths
 from dtg.evaluation.tasks.garden_paths.task import GardenPaths
+from dtg.evaluation.tasks.garden_paths.together import draw_together, side_by_side
 from dtg.language_model import LanguageModel
 from tests.evaluation.reading.test_reading import small_model, write
 from tests.real_data import data_file
@@ -138,6 +140,17 @@ def test_by_default_the_beam_adapts_and_the_run_says_what_it_kept(tmp_path: Path
     assert f"at {few or 'none'} of {len(kept)} words the search kept less than 75% of the probability" in found.notes
     with pytest.raises(InputError, match="a beam adapts, or has a fixed width"):
         GardenPaths.of(data, beams=[1, 5], accuracy="fast")
+
+
+def test_several_models_side_by_side(tmp_path: Path, small_model: LanguageModel) -> None:
+    data = plain(tmp_path / "plain.csv")
+    first, second = (
+        dtg.evaluate(small_model, "garden-paths", data, beam=beam, out=tmp_path / name, name=name, progress=False)
+        for name, beam in (("wide", 4), ("narrow", 1))
+    )
+    page = as_text(side_by_side([first, second]))
+    assert "wide: 4 items" in page and "narrow: 4 items" in page and "wide − narrow, bits" in page
+    assert draw_together([first, second], tmp_path) and (tmp_path / "effects.svg").is_file()
 
 
 def test_conversion_spills_over(tmp_path: Path) -> None:
