@@ -327,6 +327,27 @@ def test_rows_without_words_or_numbers(tmp_path: Path) -> None:
     assert "1 row without a number in Word_In_Sentence_Number left out." in found.notes
 
 
+def test_names_that_say_it_in_part(tmp_path: Path) -> None:
+    rows = [
+        {"subjCode": row["who"], "text": row["text"], "word_idx": row["in_text"], "stim_word": row["word"]}
+        | {"n_words": 9, "mean_gd": row["time"], "log_gd": 5.5}
+        for row in readings()
+    ]
+    found = read_times(write(tmp_path / "times.csv", rows), {})
+    assert [one.word for one in found.words] == WORDS and {one.readings for one in found.words} == {3}
+    assert (
+        found.notes[0] == "columns: word stim_word, time mean_gd, story text, position word_idx, participant subjCode."
+    )
+    with pytest.raises(InputError, match="to have the reading times"):  # which of the two?
+        read_times(write(tmp_path / "two.csv", [{**row, "mean_trt": 400} for row in rows]), {})
+
+
+def test_single_fixations_are_noticed(tmp_path: Path) -> None:
+    rows = table(brown)
+    found = read_times(write(tmp_path / "fixations.csv", [*rows, rows[3]]), {})
+    assert any(note.startswith("1 reading of a word that the same participant has read before") for note in found.notes)
+
+
 def test_texts_without_their_first_words(tmp_path: Path) -> None:
     rows = [row for row in table(provo) if row["Word_Number"] > 1]
     (note,) = [one for one in read_times(write(tmp_path / "provo.csv", rows), {}).notes if "beginning" in one]

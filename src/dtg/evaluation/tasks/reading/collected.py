@@ -46,6 +46,7 @@ class Collected:
     left_out: tuple[float, ...]
     skipped: int
     without: int
+    again: int  # readings of a word by somebody who has read it before
     limits: tuple[float, float]
 
     @classmethod
@@ -59,7 +60,8 @@ class Collected:
         times: list[list[float]] = []
         readings: list[SingleReading] = []
         differing, twice, left_out = list[tuple[WordRow, Place, str]](), list[tuple[WordRow, Place]](), list[float]()
-        skipped = without = 0
+        skipped = without = again_read = 0
+        read: set[tuple[str, int]] = set()
         for row, at in zip(rows, places, strict=True):
             place = numbers.setdefault((at.story, at.sentence, at.position), len(words))
             if place == len(words):
@@ -82,6 +84,8 @@ class Collected:
             else:
                 times[place].append(time)
                 if row.participant:
+                    again_read += (row.participant, place) in read
+                    read.add((row.participant, place))
                     readings.append(SingleReading(row.participant, place, time))
         stories = {story: rank for rank, story in enumerate(dict.fromkeys(one.story for one in words))}
         order = sorted(range(len(words)), key=lambda place: (stories[words[place].story], orders[place]))
@@ -94,6 +98,7 @@ class Collected:
             tuple(left_out),
             skipped,
             without,
+            again_read,
             limits,
         )
 
@@ -121,6 +126,11 @@ class Collected:
             found.append(f"{pluralize(self.skipped, 'time')} of 0 ms counted as missing: words that were skipped.")
         if self.without:
             found.append(f"{pluralize(self.without, 'row')} without a time.")
+        if self.again:
+            found.append(
+                f"{pluralize(self.again, 'reading')} of a word that the same participant has read before: each counts. Are "
+                "rows single fixations, or was a text read twice?"
+            )
         if self.differing:
             row, at, other = self.differing[0]
             found.append(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -55,6 +55,13 @@ KNOWN: Mapping[Role, tuple[str, ...]] = {
 }
 REQUIRED: Mapping[Role, str] = {"word": "the words", "time": "the reading times"}
 TEXTS = ("sentence", "text", "stimulus", "stimuli", "sentence_text", "sent", "item_text", "full_sentence", "passage")
+# Parts of names that say it, where no name is known and one column alone has such a part.
+HINTS: Mapping[Role, str] = {
+    "word": "word|token",
+    "time": "rt|rts|time|gaze|dur|duration|dwell|gd|fprt|trt|latency",
+    "position": "pos|position|idx|index",
+    "participant": "subj|subject|participant|reader|worker",
+}
 SAMPLE = 2000  # rows that are looked at to see what a column has
 SHORT, LONG = 20.0, 20_000.0  # ms: where the median of reading times is
 
@@ -75,6 +82,7 @@ def find_columns(
         else:
             taken = {name for some in (*found.values(), *asked.values()) for name in some}
             found[role] = tuple([name for name in candidates(rows, role) if name not in taken][:1])
+            found[role] = found[role] or hinted(rows, role, taken)
     if missing := [role for role in needed if not found[role]]:
         known = "; nor ".join(f"{REQUIRED[role]} (as {', '.join(KNOWN[role][:4])} would be)" for role in missing)
         elsewhere = ", or where the sentences are" if "word" in missing else ""
@@ -91,7 +99,19 @@ def find_columns(
 
 def candidates(rows: Sequence[Cells], role: Role) -> list[str]:
     """The columns whose names are known for a role, and whose values could be that; the likeliest first."""
-    known = known_columns(list(rows[0]), KNOWN[role])
+    return fitting(rows, role, known_columns(list(rows[0]), KNOWN[role]))
+
+
+def hinted(rows: Sequence[Cells], role: Role, taken: Collection[str]) -> tuple[str, ...]:
+    """The one column that a part of its name speaks for, such as mean_gd; none if there are several."""
+    hint = re.compile(rf"(^|[\W_]|(?<=[a-z])(?=[A-Z]))({HINTS.get(role, '$.')})([\W_\d]|$)", re.IGNORECASE)
+    named = [name for name in rows[0] if name not in taken and hint.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name))]
+    found = fitting(rows, role, named, is_sure=False)
+    return tuple(found) if len(found) == 1 else ()
+
+
+def fitting(rows: Sequence[Cells], role: Role, known: Sequence[str], *, is_sure: bool = True) -> list[str]:
+    """Those of some columns whose values could play a role."""
     some = rows[:: max(1, len(rows) // SAMPLE)]
     values = {name: [one for row in some if (one := text_of(row.get(name))) not in MISSING] for name in known}
     filled = [name for name in known if values[name]]
@@ -102,7 +122,9 @@ def candidates(rows: Sequence[Cells], role: Role) -> list[str]:
     if role == "time":
         numbers = [name for name in filled if all(map(is_number, values[name]))]
         likely = [name for name in numbers if SHORT <= statistics.median(map(plain_number, values[name])) <= LONG]
-        return likely or numbers or known  # a value that is no number is reported where it is
+        return likely or (
+            numbers or list(known) if is_sure else []
+        )  # a value that is no number is reported where it is
     return filled
 
 

@@ -81,7 +81,7 @@ def find_text_columns(
     def choices(role: Role) -> list[tuple[str, ...]]:
         if named.get(role) is not None:
             return [columns[role]]
-        return [(name,) for name in candidates(cells, role) if name not in taken] or [()]
+        return [(name,) for name in candidates(cells, role) if name not in taken] or [columns[role]]
 
     for position in choices("position"):
         for sentence in [first.sentence] if named.get("sentence") is not None else dict.fromkeys((first.sentence, ())):
