@@ -304,7 +304,7 @@ def test_regions_of_several_words(tmp_path: Path) -> None:
     ]
     found = read_times(write(tmp_path / "regions.csv", rows), {})
     assert [one.word for one in found.words] == ["The old dog", "that we", "saw", "barked."]
-    assert any("4 rows have several words (regions)" in note for note in found.notes)
+    assert any("4 rows with several words (regions)" in note for note in found.notes)
     whole = [{**row, "region_text": "The old dog barked."} for row in rows]
     with pytest.raises(InputError, match="region_text has whole sentences, the same in row after row"):
         read_times(write(tmp_path / "whole.csv", whole), {})

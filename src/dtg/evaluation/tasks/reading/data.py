@@ -212,7 +212,7 @@ def rows_of_words(
     notes = [f"{pluralize(empty, 'row')} without a word and without a time left out."] if empty else []
     if several:
         notes.append(
-            f"{several:,} rows have several words (regions): their surprisals and lengths add up, frequencies are means."
+            f"{pluralize(several, 'row')} with several words (regions): surprisals and lengths add up, frequencies are means."
         )
     return found, notes
 
