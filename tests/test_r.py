@@ -34,7 +34,8 @@ def run_r(script: str, folder: Path) -> str:
 
 
 @pytest.mark.slow
-def test_the_numbers_of_the_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", ["txl-mini", "dtg-mini"])  # without and with a search, by the command's default
+def test_the_numbers_of_the_command(model: str, tmp_path: Path) -> None:
     needs_package("reticulate")
     with (tmp_path / "stimuli.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(
@@ -44,12 +45,12 @@ def test_the_numbers_of_the_command(tmp_path: Path) -> None:
                 [2, "y", "I don't see it."],
             ]
         )
-    options = "--column sentence --model txl-mini --per whitespace --boundary own --columns all --end".split()
+    options = f"--column sentence --model {model} --per whitespace --boundary own --columns all --end".split()
     command = [sys.executable, "-m", "dtg", "surprisal", "stimuli.csv", *options, "--out", "words.csv"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     run_r(
         f'source("{FILE}"); d <- read.csv("stimuli.csv"); '
-        'w <- dtg_surprisal(d, "sentence", "txl-mini", boundary = "own", columns = "all", end = TRUE); '
+        f'w <- dtg_surprisal(d, "sentence", "{model}", boundary = "own", columns = "all", end = TRUE); '
         'w$surprisal <- sprintf("%.17g", w$surprisal); write.csv(w, "r.csv", row.names = FALSE, na = "")',
         tmp_path,
     )

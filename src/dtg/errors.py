@@ -27,7 +27,7 @@
 A message says what was expected, what was found, and what to do about it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
@@ -124,10 +124,10 @@ class LockedError(FileError):
 
 
 class ColumnError(InputError):
-    """A table has no column that is known to play a role; `role` says which."""
+    """A table has no columns that are known to play some roles; `roles` says which, each with an example if there is one."""
 
-    def __init__(self, message: str, role: str) -> None:
-        self.role = role
+    def __init__(self, message: str, roles: Mapping[str, str]) -> None:
+        self.roles = dict(roles)
         super().__init__(message)
 
 

@@ -9,25 +9,34 @@ from tests.evaluation.reading.test_reading import as_surprisals, made_up, partic
 from tests.evaluation.test_garden_paths import plain
 
 
+def own_names(path: Path) -> Path:
+    """The same table with names that nobody could know."""
+    text = path.read_text(encoding="utf-8")
+    for name, own in (("Form", "Wort"), ("RT.ms", "Lesezeit"), ("Passage", "Geschichte"), ("sent_no", "Satz")):
+        text = text.replace(name, own, 1)
+    path.write_text(text.replace("W.Num", "Stelle", 1), encoding="utf-8")
+    return path
+
+
 def test_a_table_of_ones_own(tmp_path: Path) -> None:
     """Other column names, tabs, and a row for each participant; two tables of surprisals as models."""
     rows = made_up()
-    path, first = participants(tmp_path, rows), as_surprisals(tmp_path / "first.csv", rows)
+    path, first = own_names(participants(tmp_path, rows)), as_surprisals(tmp_path / "first.csv", rows)
     noisy = [{**row, "surprisal": row["surprisal"] + (place % 7)} for place, row in enumerate(rows)]
     second = as_surprisals(tmp_path / "second.csv", noisy)
     said = dtg("evaluate", "reading", path, "--surprisals", first, code=1).stderr
-    assert "none of its columns is called word" in said and "--word COLUMN" in said
+    assert "known by its name to have the words" in said and "--word COLUMN" in said
     columns = [
         "--word",
-        "Form",
+        "Wort",
         "--time",
-        "RT.ms",
+        "Lesezeit",
         "--story",
-        "Passage",
+        "Geschichte",
         "--sentence",
-        "sent_no",
+        "Satz",
         "--position",
-        "W.Num",
+        "Stelle",
     ]
     sources: list[str | Path] = ["--surprisals", first, "--surprisals", second]
     done = dtg("evaluate", "reading", path, *columns, *sources, "--raw", "--out", tmp_path / "out")
@@ -45,6 +54,14 @@ def test_mistakes(tmp_path: Path) -> None:
     assert "1,10,100" in dtg("evaluate", "garden-paths", data, "--beams", "1,x", code=1).stderr
     said = dtg("evaluate", "garden-paths", data, "--ms", tmp_path, "--model", "txl-mini", code=1).stderr
     assert "there are no results in" in said
+    twice = ["--model", "txl-mini", "--model", "txl-mini"]
+    assert "two models are called txl-mini" in dtg("evaluate", "garden-paths", data, *twice, code=1).stderr
+    assert "for one model" in dtg("evaluate", "garden-paths", data, *twice, "--name", "x", code=1).stderr
+    times = write(tmp_path / "times.csv", [{"wort": "Hund", "zeit": 300}])
+    said = dtg("evaluate", "reading", times, code=1).stderr
+    assert "--word COLUMN --time COLUMN (or --sentences FILE for the words)" in said
+    said = dtg("evaluate", "reading", times, "--word", "wort", "--time", "zeit", "--only", "lang", code=1).stderr
+    assert "--only takes a column and a value, such as correct=1; 'lang' was given." in said
     other = write(tmp_path / "other.csv", [{"a": 1}])
     assert "item, condition, sentence, region are expected" in dtg("evaluate", "garden-paths", other, code=1).stderr
     assert "no column called" in dtg("surprisal", "A dog.", "--columns", "depth", code=1).stderr

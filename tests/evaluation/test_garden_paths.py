@@ -10,9 +10,11 @@ import pytest
 
 import dtg
 from dtg.errors import InputError
+from dtg.evaluation.rendering import as_text
 from dtg.evaluation.tasks.garden_paths.conversion import Conversion
 from dtg.evaluation.tasks.garden_paths.sentences import read_garden_paths
 from dtg.evaluation.tasks.garden_paths.task import GardenPaths
+from dtg.evaluation.tasks.garden_paths.together import draw_together, side_by_side
 from dtg.language_model import LanguageModel
 from tests.evaluation.reading.test_reading import small_model, write
 from tests.real_data import data_file
@@ -82,6 +84,20 @@ def test_halves_and_other_tables(tmp_path: Path) -> None:
         read_garden_paths(write(tmp_path / "other.csv", [{"a": 1, "b": 2}]))
 
 
+def test_names_and_numbers_as_others_write_them(tmp_path: Path) -> None:
+    """Other names of columns, semicolons, decimal commas, and Windows' encoding."""
+    lines = ["Item;Cond;Stimulus;Critical_Word;RT;RT_1"]
+    for item in (1, 2):
+        lines += [f"{item};GP;“{AMBIGUOUS}”;7;451,5;400,25", f"{item};control;“{UNAMBIGUOUS}”;9;;"]
+    (tmp_path / "items.csv").write_bytes("\r\n".join(lines).encode("cp1252"))
+    pair, _ = read_garden_paths(tmp_path / "items.csv")
+    assert (pair.construction, pair.ambiguous.critical, pair.unambiguous.critical) == ("all", 6, 8)
+    assert pair.ambiguous.times == (451.5, 400.25, None) and pair.ambiguous.words[0] == "“The"
+    write(tmp_path / "other.csv", [{"item": 1, "cond": "GP", "rt": 3}])
+    with pytest.raises(InputError, match=r"has the columns item, cond, rt. Either item, condition, sentence, region"):
+        read_garden_paths(tmp_path / "other.csv")
+
+
 def test_effects_are_differences_of_surprisals(tmp_path: Path, small_model: LanguageModel) -> None:
     data = plain(tmp_path / "items.csv")
     out = tmp_path / "out"
@@ -124,6 +140,17 @@ def test_by_default_the_beam_adapts_and_the_run_says_what_it_kept(tmp_path: Path
     assert f"at {few or 'none'} of {len(kept)} words the search kept less than 75% of the probability" in found.notes
     with pytest.raises(InputError, match="a beam adapts, or has a fixed width"):
         GardenPaths.of(data, beams=[1, 5], accuracy="fast")
+
+
+def test_several_models_side_by_side(tmp_path: Path, small_model: LanguageModel) -> None:
+    data = plain(tmp_path / "plain.csv")
+    first, second = (
+        dtg.evaluate(small_model, "garden-paths", data, beam=beam, out=tmp_path / name, name=name, progress=False)
+        for name, beam in (("wide", 4), ("narrow", 1))
+    )
+    page = as_text(side_by_side([first, second]))
+    assert "wide: 4 items" in page and "narrow: 4 items" in page and "wide − narrow, bits" in page
+    assert draw_together([first, second], tmp_path) and (tmp_path / "effects.svg").is_file()
 
 
 def test_conversion_spills_over(tmp_path: Path) -> None:

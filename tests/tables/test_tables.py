@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dtg.errors import InputError, MissingExtraError
+from dtg.errors import DamagedFileError, InputError, MissingExtraError
 from dtg.scoring.columns import SURPRISAL_COLUMNS, surprisal_rows
 from dtg.scoring.surprisal import SentenceSurprisal
 from dtg.tables.columns import Column, Row
 from dtg.tables.files import Existing, StreamTable, TableFile
 from dtg.tables.filling import TableWatcher, fill, paired
-from dtg.tables.formats import FORMATS, Encoder, Format, format_of
+from dtg.tables.formats import FORMATS, Encoder, Format, format_of, read_rows
 from dtg.tables.items import Item, Lines, OneText, sentence_of
 from dtg.tables.sidecar import Sidecar, sidecar_path
 from dtg.text.sentence import Sentence
@@ -337,3 +337,35 @@ def test_the_stand_in_fits_together() -> None:
     result = made_up(Sentence.of_text("I don't see it."))
     assert result.log_probability == pytest.approx(-(result.surprisals.sum() + result.end_surprisal))
     assert result.surprisals == pytest.approx(result.lexical + result.structural)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rows"),
+    [
+        ("a.csv", "\ufeffitem;word\r\n1;a,b\r\n", [{"item": "1", "word": "a,b"}]),
+        ("a.csv", 'sep=;\n"item";"word"\n1;"a;b"\n', [{"item": "1", "word": "a;b"}]),
+        ("a.csv", "item\tword\n1\ta\n", [{"item": "1", "word": "a"}]),
+        ("a.csv", "sentence\nDogs; cats\n", [{"sentence": "Dogs; cats"}]),
+        (
+            "a.tsv",
+            'item\tword\n1\t"""Come"\n2\t"a\tb"\n',
+            [{"item": "1", "word": '"Come'}, {"item": "2", "word": "a\tb"}],
+        ),
+        ("a.tsv", 'item\tword\n1\t"Come\n2\there"\n', [{"item": "1", "word": '"Come'}, {"item": "2", "word": 'here"'}]),
+        ("a.txt", '"item"  "word"\n"1" 1 "a b"\n', [{"": "1", "item": "1", "word": "a b"}]),
+        ("a.dat", "item word\n 1   a \n", [{"item": "1", "word": "a"}]),
+    ],
+)
+def test_separators_are_found_out(name: str, content: str, rows: list[dict[str, str]], tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content.encode())
+    assert [row for _, row in read_rows(tmp_path / name)] == rows
+
+
+def test_encodings_of_tables(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("word\ndon’t\n".encode("utf-16"))
+    assert [row for _, row in read_rows(path)] == [{"word": "don’t"}]
+    path.write_bytes("word\ndon’t\n".encode("cp1252"))
+    assert [row for _, row in read_rows(path, guess_encoding=True)] == [{"word": "don’t"}]
+    with pytest.raises(DamagedFileError, match=r"it is not UTF-8. Convert the file to UTF-8 \(in Excel"):
+        list(read_rows(path))

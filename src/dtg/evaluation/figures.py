@@ -111,7 +111,7 @@ class EffectPlot:
                     shown = name if row == first_place(points) else None
                     axes.plot([point.value], [y], style.marker, color=style.color, markersize=5, zorder=4, label=shown)
                     axes.annotate(
-                        f"{point.value:.1f}",
+                        f"{point.value:.1f}".replace("-", "−"),
                         (max(point.value, point.high), y),
                         (4, 0),
                         textcoords="offset points",

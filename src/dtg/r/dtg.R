@@ -39,14 +39,15 @@ dtg_run <- function(...) {
 # data      a data frame with a row for each sentence, or a character vector of sentences
 # column    the column of the sentences
 # model     the name of a bundled model or the folder of a trained one; several give rows for each of them
-# beam      of the search; larger is slower and loses less
+# accuracy  of the search: "fast", "default" or "high"; the command's default if neither this nor beam is given
+# beam      a beam of fixed width instead; larger is slower and loses less
 # per       "whitespace" for a row for each word between spaces, "word" for a row for each syntactic word
 # base      "2" for bits, "e" for nats
 # boundary  "next" or "own": the word whose surprisal contains that a word is over
 # columns   more columns, such as c("reductions", "integration_cost"), or "all"
 # end       a row for the end of each sentence, too
-dtg_surprisal <- function(data, column = "sentence", model = "dtg-mini", beam = 300, per = "whitespace", base = "2",
-                          boundary = "next", columns = character(), end = FALSE) {
+dtg_surprisal <- function(data, column = "sentence", model = "dtg-mini", accuracy = NULL, beam = NULL, per = "whitespace",
+                          base = "2", boundary = "next", columns = character(), end = FALSE) {
   if (is.character(data)) data <- stats::setNames(data.frame(data, stringsAsFactors = FALSE), column)
   if (!is.data.frame(data)) {
     stop("data must be a data frame with a row for each sentence, or a character vector of sentences.", call. = FALSE)
@@ -63,9 +64,10 @@ dtg_surprisal <- function(data, column = "sentence", model = "dtg-mini", beam = 
   texts[is.na(texts)] <- ""  # rows without a sentence have no words, and are counted
   quoted <- paste0("\"", gsub("\"", "\"\"", texts, fixed = TRUE), "\"")
   writeLines(c("dtg_sentence", quoted), input, useBytes = TRUE)
+  search <- c(if (!is.null(accuracy)) c("--accuracy", accuracy), if (!is.null(beam)) c("--beam", format(beam, scientific = FALSE)))
   more <- c(if (length(columns)) c("--columns", paste(columns, collapse = ",")), if (end) "--end")
-  dtg_run("surprisal", input, "--column", "dtg_sentence", rbind("--model", model), "--beam", format(beam, scientific = FALSE),
-          "--per", per, "--base", base, "--boundary", boundary, more, "--out", output)
+  dtg_run("surprisal", input, "--column", "dtg_sentence", rbind("--model", model), search, "--per", per,
+          "--base", base, "--boundary", boundary, more, "--out", output)
   found <- utils::read.csv(output, na.strings = "", encoding = "UTF-8", check.names = FALSE, stringsAsFactors = FALSE,
                            colClasses = c(word = "character", whitespace_word = "character", model = "character"))
   found$dtg_sentence <- NULL

@@ -8,7 +8,6 @@ bounded number of rows at a time. What a table's sidecar holds is in its key-val
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 import re
@@ -24,12 +23,15 @@ from dtg.io.json_files import parse_json
 from dtg.io.settings import check_choice
 from dtg.io.text_files import check_is_file
 from dtg.tables.columns import Column, Row, Value
+from dtg.tables.delimited import Dialect
 
 Format = Literal["csv", "tsv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "tsv", "jsonl", "parquet")
 DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 NEEDS_QUOTES = re.compile(r'[",\t\r\n]')
-MISSING = frozenset({"", "NA", "nan", "NaN", "None"})
+OTHER_TEXT = (".txt", ".dat")  # tables of no particular format: what separates their values is found out
+# What programs write for a number that is missing: R, pandas, eye trackers (a full stop), spreadsheets.
+MISSING = frozenset({"", ".", "-", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "None", "null", "NULL"})
 ROWS_AT_ONCE = 50_000  # a row group of Parquet
 
 TableRow = tuple[str, dict[str, Any]]  # where it is ("line 3"), and its values
@@ -78,48 +80,55 @@ def field(value: Value) -> str:
     return "" if value is None else repr(value)
 
 
-def read_rows(path: Path) -> Iterator[TableRow]:
-    """Read the rows of a table one by one; its name says which format it has, and whether it is gzipped."""
+def read_rows(path: Path, *, guess_encoding: bool = False) -> Iterator[TableRow]:
+    """Read the rows of a table one by one; its name says which format it has, and whether it is gzipped.
+
+    Args:
+        path: the table; a .csv may have semicolons or tabs for commas, and a .txt or .dat any of these, or spaces.
+        guess_encoding: what is not UTF-8 is taken for Windows-1252; otherwise it raises.
+    """
     check_is_file(path)
+    suffix = suffix_of(path)
+    known = next((one for one in FORMATS if suffix == f".{one}"), None)
     is_gzipped = path.suffix.lower() == ".gz"
-    suffix = Path(path.stem).suffix.lower() if is_gzipped else path.suffix.lower()
-    format = next(
-        (known for known in FORMATS if suffix == f".{known}" and (not is_gzipped or known != "parquet")), None
-    )
-    if format is None:
-        raise FileError(f"cannot read {path}: a table is expected, a file that ends in .{', .'.join(FORMATS)}.")
-    if format == "parquet":
+    if (known is None and suffix not in OTHER_TEXT) or (known == "parquet" and is_gzipped):
+        raise FileError(
+            f"cannot read {path}: a table is expected, a file that ends in .{', .'.join(FORMATS)}.{advice(suffix)}"
+        )
+    if known == "parquet":
         yield from parquet_rows(path)
         return
     try:
-        with (
-            gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-            if is_gzipped
-            else path.open(encoding="utf-8-sig", newline="")
-        ) as file:
-            if format == "jsonl":
+        if known == "jsonl":
+            with gzip.open(path, "rt", encoding="utf-8-sig") if is_gzipped else path.open(encoding="utf-8-sig") as file:
                 for number, line in enumerate(file, start=1):
                     if line.strip():
                         yield f"line {number}", object_of(line, path, number)
-            else:
-                reader = csv.reader(file, delimiter=DELIMITERS[format], strict=True)
-                names = next(reader, [])
-                for values in filter(None, reader):  # an empty line is no row
-                    yield f"line {reader.line_num}", fields_of(names, values, path, reader.line_num)
+        else:
+            dialect = Dialect.of(path, DELIMITERS.get(known) if known else None, guess_encoding=guess_encoding)
+            for number, names, values in dialect.rows(path):
+                yield f"line {number}", dict(zip(names, values, strict=True))
     except UnicodeDecodeError:
-        raise DamagedFileError(f"cannot read {path}: it is not UTF-8. Convert the file to UTF-8.") from None
-    except csv.Error as error:
-        raise DamagedFileError(f"cannot read {path}, line {reader.line_num}: {error}.") from None
+        raise DamagedFileError(
+            f"cannot read {path}: it is not UTF-8. Convert the file to UTF-8 (in Excel: Save As, CSV UTF-8; in R: "
+            'write.csv with fileEncoding = "UTF-8").'
+        ) from None
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise DamagedFileError(f"cannot read {path}: it is not a whole gzip file. Get the file again.") from None
 
 
-def fields_of(names: Sequence[str], values: Sequence[str], path: Path, line: int) -> dict[str, Any]:
-    if len(values) != len(names):
-        raise DamagedFileError(
-            f"cannot read {path}, line {line}: there are {len(values)} fields under {len(names)} names."
-        )
-    return dict(zip(names, values, strict=True))
+def suffix_of(path: Path) -> str:
+    """What a file's name ends in, before .gz."""
+    return (Path(path.stem).suffix if path.suffix.lower() == ".gz" else path.suffix).lower()
+
+
+def advice(suffix: str) -> str:
+    """How a file of another program becomes a table."""
+    if suffix in (".xlsx", ".xls", ".ods"):
+        return " Save the sheet as CSV: in Excel, Save As, CSV UTF-8."
+    if suffix in (".rda", ".rds", ".rdata"):
+        return ' In R, write.csv(data, "times.csv", row.names = FALSE) makes one of a data frame.'
+    return ""
 
 
 def object_of(line: str, path: Path, number: int) -> dict[str, Any]:
@@ -147,7 +156,7 @@ def parquet_rows(path: Path) -> Iterator[TableRow]:
 
 def number_in(row: dict[str, Any], name: str, kind: type[int] | type[float], where: str) -> int | float | None:
     """A number of a row, or None where it is missing."""
-    value = row[name]
+    value = row[name].strip() if isinstance(row[name], str) else row[name]
     if value is None or value != value or value in MISSING:  # NaN is what does not equal itself
         return None
     try:

@@ -19,7 +19,7 @@ from dtg.evaluation.tasks.reading.frequencies import bundled_frequencies, normal
 from dtg.evaluation.tasks.reading.imported import align, read_surprisals
 from dtg.evaluation.tasks.reading.pages import shift_warnings
 from dtg.evaluation.tasks.reading.predictors import CONTROLS, controls_of, make_design, with_lags, without_values
-from dtg.evaluation.tasks.reading.regression import folds_of, gain, held_out, least_squares, sign_flip
+from dtg.evaluation.tasks.reading.regression import Gain, folds_of, gain, held_out, least_squares, sign_flip
 from dtg.evaluation.tasks.reading.task import ReadingTask
 from dtg.language_model import LanguageModel
 from tests.explore.conftest import small_model as make_small
@@ -83,12 +83,26 @@ def test_the_regression_finds_what_was_put_in(tmp_path: Path) -> None:
     assert found.content["warnings"] == []
     assert found.content["shifts"]["0"] > max(found.content["shifts"]["-1"], found.content["shifts"]["+1"])
     assert found.content["words"] == len(rows) - 2 * 4  # the first two words of each story have none before them
-    for name in ("words.csv", "results.json", "results.md", "gains.svg"):
+    for name in ("words.csv", "results.json", "results.md", "gains.svg", "predictors.svg"):
         assert (tmp_path / "out" / name).is_file()
+    spread = float(np.std([row["surprisal"] for row in rows]))
+    at_the_word, one_later, _ = found.content["effects"]["surprisal"]
+    assert at_the_word["value"] == pytest.approx(5.0 * spread, rel=0.1)
+    assert one_later["value"] == pytest.approx(3.0 * spread, rel=0.15)
     assert not (tmp_path / "out" / "mixed_model.R").exists()
     again = dtg.evaluation.Results.read(tmp_path / "out", ReadingTask)
     assert [metric.value.value for metric in again.metrics] == [metric.value.value for metric in found.metrics]
     assert len(again.items) == len(rows)
+
+
+def test_a_control_that_no_word_has(tmp_path: Path) -> None:
+    rows = [{**row, "word": row["word"].replace(",", "so")} for row in made_up(stories=2)]
+    data, table = write(tmp_path / "times.csv", rows), as_surprisals(tmp_path / "other.csv", rows)
+    found = dtg.evaluate(None, "reading", data, surprisals=table, out=tmp_path / "out", progress=False)
+    assert found.content["coefficients"]["punctuation_before"] == {"value": 0.0, "error": 0.0}
+    assert "punctuation_before" not in found.content["effects"] and "length" in found.content["effects"]
+    page = (tmp_path / "out" / "results.md").read_text(encoding="utf-8")
+    assert "| punctuation_before | the same everywhere |" in page
 
 
 def test_log_times_and_ends(tmp_path: Path) -> None:
@@ -189,6 +203,30 @@ def test_permutation_test() -> None:
     assert 0.3 < np.mean(under_chance) < 0.7
 
 
+def test_a_predictor_of_pure_noise_does_not_gain() -> None:
+    """It loses what its three coefficients cost, about 1.5 nats in all; one with an effect gains what it is worth."""
+    noise, effects = list[Gain](), list[Gain]()
+    for seed in range(20):
+        chance = np.random.default_rng(seed)
+        count = 600
+        sentences = [str(place // 12) for place in range(count)]
+        values = {name: list(chance.normal(size=count)) for name in ("control", "noise", "effect")}
+        times = 5.8 + 0.05 * np.array(values["control"]) + 0.04 * np.array(values["effect"])
+        times += 0.1 * chance.normal(size=count) + 0.03 * chance.normal(size=50).repeat(12)
+        positions = [place % 12 + 1 for place in range(count)]
+        folds = folds_of(["one"] * count, sentences)
+        design = make_design(values, list(times), sentences, sentences, positions, folds)
+        base = held_out(design, ["control"])
+        for name, found in (("noise", noise), ("effect", effects)):
+            found.append(gain(held_out(design, ["control", name]) - base, design.item, design.fold))
+    assert sum(one.p < 0.05 and one.value > 0 for one in noise) <= 2
+    assert -3 < np.mean([one.value * one.words for one in noise]) < -0.5
+    truth = float(np.mean([one.value for one in effects]))
+    assert truth == pytest.approx(0.5 * math.log(1 + 0.04**2 / (0.1**2 + 0.03**2)), rel=0.15)
+    assert sum(one.p < 0.05 and one.value > 0 for one in effects) == 20
+    assert sum(one.low <= truth <= one.high for one in effects) >= 17
+
+
 def test_gains_and_folds() -> None:
     differences = np.array([1.0, 3.0, -1.0, 1.0])
     found = gain(differences, np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]))
@@ -253,11 +291,14 @@ def test_times_of_single_participants(tmp_path: Path) -> None:
     times = [reading.time for reading in found.readings if reading.word == 20]
     assert one.readings == 3 and one.time == pytest.approx(sum(times) / 3)
     assert one.log_time == pytest.approx(sum(map(math.log, times)) / 3)
-    assert "3 participants" in found.notes[0] and "2 readings shorter than 100" in found.notes[1]
-    assert read_times(path, named(word="Form", sentence="sent_no", position="W.Num")).words == found.words
-    unnamed = write(tmp_path / "unnamed.csv", [{"Form": "Dogs", "Speed": 300}])
-    with pytest.raises(InputError, match=r"none of its columns is called gmean_rt, time.*It has: Form, Speed"):
-        read_times(unnamed, named(word="Form"))
+    assert "word Form, time RT.ms, story Passage" in found.notes[0]
+    assert "3 participants" in found.notes[1] and "2 readings shorter than 100" in found.notes[2]
+    assert read_times(path, {}).words == found.words  # all of these names are known
+    unnamed = write(tmp_path / "unnamed.csv", [{"Wort": "Hunde", "Tempo": 300}])
+    with pytest.raises(
+        InputError, match=r"known by its name to have the reading times .as gmean_rt, time.*It has: Wort, Tempo"
+    ):
+        read_times(unnamed, named(word="Wort"))
     with pytest.raises(InputError, match=r"no column 'Word'. It has"):
         read_times(path, named(word="Word"))
 
@@ -296,11 +337,10 @@ def test_without_sentences_full_stops_end_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"word": "two words"}, "more than one word"),
         ({"word": ""}, "is empty"),
         ({"time": -3}, "above 0"),
         ({"time": "fast"}, "must be a number"),
-        ({"position": 1}, "a second time"),
+        ({"position": 1}, "a second time.* Columns: story, sentence, position, word, time"),
     ],
 )
 def test_what_is_wrong_in_a_table_is_said(change: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -342,7 +382,11 @@ def test_sentences_may_be_in_a_table_of_their_own(first: int, tmp_path: Path) ->
     [
         ([{**TIMES[0], "position": 9}], STIMULI, r"times.csv, line 2: position is '9'; .* has words 1 to 7"),
         ([{**TIMES[0], "item": 3}], STIMULI, "line 2: .*stimuli.csv has no sentence with item 3, condition a"),
-        (TIMES, [*STIMULI, STIMULI[0]], "line 5: there are two sentences with item 1, condition a"),
+        (
+            TIMES,
+            [*STIMULI, {**STIMULI[0], "sentence": "Another one."}],
+            "line 5: there are two sentences with item 1, condition a",
+        ),
         (TIMES, [{"number": 1, "sentence": "Dogs bark."}], "have no column in common"),
         (TIMES, [{"item": 1, "condition": "a", "words": "Dogs bark."}], "no column called sentence, text"),
         ([{"item": 1, "RT": 300}], STIMULI, "no column with the number of the word in its sentence"),
@@ -364,6 +408,9 @@ def test_surprisals_may_be_of_more_sentences_in_another_order(tmp_path: Path) ->
     path = write(tmp_path / "words.csv", table)
     (found,) = read_surprisals(path, words, sentences=sentences)
     assert found.columns["surprisal"] == (31, 32, 33 + 34, 21, 22 + 23)
+    parsed = write(tmp_path / "parsed.csv", [{**row, "best_parse": row["surprisal"]} for row in table])
+    (found,) = read_surprisals(parsed, words, ["best_parse"], sentences=sentences)
+    assert found.columns["best_parse"] == (31, 32, 34, 21, 23)  # that after the last token
     with pytest.raises(InputError, match=r"not the words|the same text"):
         read_surprisals(path, words, sentences=["x"] * 5)  # no such sentence
     for row in table:
@@ -396,14 +443,16 @@ def test_readers_of_a_text_may_have_left_out_words(tmp_path: Path) -> None:
 
 def test_versions_of_a_sentence_need_several_columns(tmp_path: Path) -> None:
     rows = [
-        {"item": 1, "cond": cond, "who": "a", "position": n, "word": word, "time": 300}
+        {"item": 1, "kind": cond, "who": "a", "position": n, "word": word, "time": 300}
         for cond, words in (("x", ["Dogs", "bark."]), ("y", ["Cats", "bark."]))
         for n, word in enumerate(words, start=1)
     ]
     path = write(tmp_path / "versions.csv", rows)
-    with pytest.raises(InputError, match="tell sentences apart, such as item and condition"):
+    with pytest.raises(
+        InputError, match=r"such as item and condition. kind would tell them apart. Columns: item, kind"
+    ):
         read_times(path, {"sentence": "item"})
-    found = read_times(path, {"sentence": "item,cond"})
+    found = read_times(path, {"sentence": "item,kind"})
     assert [one.sentence for one in found.words] == ["1 x", "1 x", "1 y", "1 y"]
 
 
@@ -431,7 +480,7 @@ def test_controls() -> None:
 
 
 def _word(story: str, sentence: str, position: int, word: str) -> Any:
-    from dtg.evaluation.tasks.reading.data import TimedWord
+    from dtg.evaluation.tasks.reading.collected import TimedWord
 
     return TimedWord(story, sentence, position, word, 300.0, math.log(300), 1)
 
@@ -522,6 +571,28 @@ def test_a_model_reads_the_words(tmp_path: Path, small_model: LanguageModel) -> 
         small_model, "reading", data, beam=4, columns=["reductions"], out=tmp_path / "out", progress=False
     )
     assert again.content == found.content  # stored, and not computed again
+
+
+def test_regions_have_the_columns_of_their_words(tmp_path: Path, small_model: LanguageModel) -> None:
+    """Surprisals and reductions add up, kept multiplies, entropy and the best parse are those after the last word."""
+    rows = made_up(stories=2, sentences=10)
+    regions = [
+        {**row, "position": row["position"] // 3 + 1, "word": " ".join(one["word"] for one in rows[place : place + 3])}
+        for place, row in enumerate(rows)
+        if place % 3 == 0
+    ]
+    how: dict[str, Any] = {"beam": 4, "columns": ["reductions", "best_parse"], "progress": False}
+    words = dtg.evaluate(small_model, "reading", write(tmp_path / "words.csv", rows), **how).items
+    found = dtg.evaluate(small_model, "reading", write(tmp_path / "regions.csv", regions), **how).items
+    for place, one in enumerate(found):
+        some = words[3 * place : 3 * place + 3]
+        for name in ("surprisal", "lexical", "structural", "entropy_reduction", "reductions", "length"):
+            assert one[name] == pytest.approx(sum(word[name] for word in some), abs=1e-9)
+        assert one["kept"] == pytest.approx(math.prod(word["kept"] for word in some))
+        assert [one[name] for name in ("entropy", "stack_depth", "best_parse")] == [
+            some[-1][name] for name in ("entropy", "stack_depth", "best_parse")
+        ]
+        assert one["log_frequency"] == pytest.approx(sum(word["log_frequency"] for word in some) / 3)
 
 
 def test_too_few_words_are_said(tmp_path: Path) -> None:

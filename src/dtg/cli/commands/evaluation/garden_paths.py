@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dtg.cli.commands.evaluation.options import ResultsGroup, check_surprisals, names_in
+from dtg.cli.commands.evaluation.options import NO_PICTURES, ResultsGroup, check_surprisals, names_in
+from dtg.cli.commands.evaluation.reading import folder_names
 from dtg.cli.groups import takes_groups
-from dtg.cli.options import AccuracyOption, BeamOption, BoundaryOption, ModelOption, WordBeamOption
+from dtg.cli.options import AccuracyOption, BeamOption, BoundaryOption, ModelsOption, WordBeamOption
 from dtg.errors import InputError
 from dtg.tables.columns import Base
+
+if TYPE_CHECKING:
+    from dtg.evaluation.results import Results
 
 
 @takes_groups
@@ -21,7 +27,7 @@ def evaluate_garden_paths(
         typer.Argument(metavar="FILE", help="A table with item, condition, sentence and region; or one of SAP's."),
     ],
     *,
-    model: ModelOption = None,
+    model: ModelsOption = None,
     surprisals: Annotated[
         Path | None, typer.Option(help="A table of surprisals of another tool, in place of a --model.", metavar="FILE")
     ] = None,
@@ -42,7 +48,7 @@ def evaluate_garden_paths(
         str | None,
         typer.Option(
             "--ms",
-            help="ms for a bit of surprisal: a number, or the folder of dtg evaluate reading --out of the same model.",
+            help="ms for a bit of surprisal: a number, or the folder of dtg evaluate reading --out of the same models.",
             metavar="MS|FOLDER",
         ),
     ] = None,
@@ -54,7 +60,8 @@ def evaluate_garden_paths(
 
     dtg evaluate garden-paths items.csv --model txl-mini --ms results/reading/txl-mini --against results/garden-paths
 
-    docs/reading.md describes the tables, and what the effects mean.
+    With several models each has a folder in --out, and all are compared with the first. docs/reading.md describes the tables,
+    and what the effects mean.
     """
     check_surprisals(model, surprisals, base)
     widths = names_in(beams)
@@ -66,5 +73,41 @@ def evaluate_garden_paths(
 
     options: dict[str, Any] = {"accuracy": accuracy, "beam": beam, "word_beam": word_beam, "boundary": boundary}
     options |= {"beams": None if widths is None else list(map(int, widths)), "conversion": conversion}
-    task = GardenPaths.of(source, surprisals=surprisals, base=base, **options)
-    results.run(task, None if surprisals is not None else results.load(model))
+    if model is None or len(model) == 1:
+        task = GardenPaths.of(source, surprisals=surprisals, base=base, **options)
+        results.run(task, None if surprisals is not None else results.load(None if model is None else model[0]))
+        return
+    if results.name is not None or results.against is not None:
+        raise InputError("--name and --against are for one model; with several, all are compared with the first.")
+    found = []
+    for one, called in zip(model, folder_names(model), strict=True):
+        task = GardenPaths.of(source, **{**options, "conversion": of_model(conversion, called)})
+        some = replace(results, out=None if results.out is None else results.out / called)
+        found.append(some.run(task, some.load(one), is_quiet=True))
+    show_together([one for one in found if one is not None], results.out)
+
+
+def of_model(conversion: str | None, name: str) -> str | None:
+    """The folder of a model, where that of several models was given."""
+    if conversion is not None and (Path(conversion) / name / "results.json").is_file():
+        return str(Path(conversion) / name)
+    return conversion
+
+
+def show_together(found: Sequence[Results], out: Path | None) -> None:
+    """The effects of all models, and each compared with the first."""
+    from dtg.evaluation.rendering import as_markdown, as_text
+    from dtg.evaluation.results import write_text
+    from dtg.evaluation.tasks.garden_paths.together import draw_together, side_by_side
+
+    if not found:
+        return
+    blocks = side_by_side(found)
+    typer.echo(as_text(blocks), nl=False)
+    if out is None:
+        return
+    write_text(out / "comparison.md", as_markdown(blocks))
+    is_drawn = draw_together(found, out)
+    typer.echo(f"\nEach model's effects are in a folder in {out}; this is in {out / 'comparison.md'}.")
+    if not is_drawn or not all(one.is_drawn for one in found):
+        typer.echo(NO_PICTURES, err=True)

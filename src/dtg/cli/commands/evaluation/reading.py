@@ -18,26 +18,36 @@ from dtg.tables.columns import Base
 if TYPE_CHECKING:
     from dtg.evaluation.results import Results
     from dtg.evaluation.tasks.reading.imported import ImportedSurprisals
+    from dtg.evaluation.tasks.reading.task import ReadingTask
 
 
 def column_option(what: str) -> Any:
-    return typer.Option(help=f"The column with {what}, where it is not found by its name.", metavar="COLUMN")
+    return typer.Option(help=f"The column that has {what}.", metavar="COLUMN")
 
 
 @dataclass(frozen=True)
 class TimesGroup:
     """Which columns hold what, and which times are fitted how."""
 
-    word: Annotated[str | None, column_option("the words")] = None
-    time: Annotated[str | None, column_option("the times in ms")] = None
+    word: Annotated[str | None, column_option("the words; like those below, for where it is not found by its name")] = (
+        None
+    )
+    time: Annotated[str | None, column_option("the times, in ms")] = None
     story: Annotated[str | None, column_option("the story or item, which folds are made of")] = None
-    sentence: Annotated[str | None, column_option("the sentence; several with commas between them")] = None
-    position: Annotated[str | None, column_option("the number of the word in its sentence")] = None
-    participant: Annotated[str | None, column_option("who read it, if there is a row for each reader")] = None
+    sentence: Annotated[str | None, column_option("the sentence; several, such as item,condition, with commas")] = None
+    position: Annotated[str | None, column_option("the number of the word in its sentence or text")] = None
+    participant: Annotated[str | None, column_option("the reader, where each has rows of their own")] = None
     sentences: Annotated[
         Path | None,
         typer.Option(
             help="A table of the sentences, if DATA has no words; both have item, condition, ...", metavar="FILE"
+        ),
+    ] = None
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Rows with this value alone, such as correct=1 or lang=en; several with commas; repeatable.",
+            metavar="COLUMN=VALUE",
         ),
     ] = None
     raw: Annotated[bool, typer.Option("--raw", help="Fit times in ms instead of their logarithms.")] = False
@@ -61,7 +71,7 @@ def evaluate_reading(
         Path,
         typer.Argument(
             metavar="DATA",
-            help="A table with a row for each word, or for each word and participant (.csv, .tsv, .jsonl, .gz).",
+            help="A table with a row for each word, or for each word and participant (.csv, .tsv, .txt, .jsonl, .gz).",
         ),
     ],
     *,
@@ -84,42 +94,55 @@ def evaluate_reading(
 
     dtg evaluate reading naturalstories.csv --model dtg-mini --model txl-mini --out results/reading
 
-    dtg evaluate reading times.tsv --word region --time rt --participant subj --surprisals gpt3.csv --out results/gpt3
+    dtg evaluate reading times.csv --sentences stimuli.csv --out results/mine
 
-    With several models each has a folder in --out, and all are compared with the first. For times of single participants --out
-    gets mixed_model.R, which fits a mixed model with lme4. docs/reading.md explains every number.
+    dtg evaluate reading eyes.tsv --time total_time --only lang=en --surprisals gpt2.csv --out results/gpt2
+
+    Columns are found by their names, and the results say which was read as what. With several models each has a folder in
+    --out, and all are compared with the first. For times of single participants --out gets mixed_model.R, which fits a mixed
+    model with lme4. docs/reading.md explains every number.
     """
     from dtg.evaluation.tasks.reading.predictors import without_values
     from dtg.evaluation.tasks.reading.task import ReadingTask
 
     options: dict[str, Any] = {**vars(times), **vars(search), "columns": names_in(columns) or ()}
+    options["only"] = wanted_rows(times.only or [])
     try:
         task = ReadingTask.of(source, **options)
     except ColumnError as error:
-        how = f"--{error.role} COLUMN" + (" or --sentences FILE" if error.role == "word" else "")
+        how = " ".join(f"--{role} {example}" for role, example in error.roles.items())
+        how += " (or --sentences FILE for the words)" if "word" in error.roles else ""
         raise InputError(f"{error}\nFor example: {how}. dtg evaluate reading --help has all of them.") from None
     imported = [one for path in surprisals or [] for one in task.import_all(path, base)]
     missing = frozenset(place for one in imported for place in without_values(one.columns["surprisal"]))
     sources: list[Path | ImportedSurprisals | None] = [*(model or []), *imported]
     sources = sources or [None]  # the default model
     if len(sources) == 1:
-        evaluate_one(source, options, sources[0], missing, results)
+        evaluate_one(task, sources[0], missing, results)
         return
     if results.name is not None or results.against is not None:
         raise InputError("--name and --against are for one model; with several, all are compared with the first.")
     out = results.out
     found = [
-        evaluate_one(
-            source, options, one, missing, replace(results, out=None if out is None else out / called), is_quiet=True
-        )
+        evaluate_one(task, one, missing, replace(results, out=None if out is None else out / called), is_quiet=True)
         for one, called in zip(sources, folder_names(sources), strict=True)
     ]
     show_together([one for one in found if one is not None], out)
 
 
+def wanted_rows(given: Sequence[str]) -> dict[str, list[str]]:
+    """Columns and their values, of COLUMN=VALUE,VALUE."""
+    found: dict[str, list[str]] = {}
+    for one in given:
+        name, is_there, values = one.partition("=")
+        if not is_there or not name.strip() or not names_in(values):
+            raise InputError(f"--only takes a column and a value, such as correct=1; {one!r} was given.")
+        found.setdefault(name.strip(), []).extend(names_in(values) or [])
+    return found
+
+
 def evaluate_one(
-    data: Path,
-    options: dict[str, Any],
+    task: ReadingTask,
     source: Path | ImportedSurprisals | None,
     missing: frozenset[int],
     results: ResultsGroup,
@@ -127,13 +150,9 @@ def evaluate_one(
     is_quiet: bool = False,
 ) -> Results | None:
     """One model, or one table."""
-    from dtg.evaluation.tasks.reading.task import ReadingTask
-
     if source is None or isinstance(source, Path):
-        task = ReadingTask.of(data, **options, excluded=missing)
-        return results.run(task, results.load(source), is_quiet=is_quiet)
-    task = ReadingTask.of(data, **options, excluded=missing, surprisals=source)
-    return results.run(task, None, is_quiet=is_quiet)
+        return results.run(task.again(missing), results.load(source), is_quiet=is_quiet)
+    return results.run(task.again(missing, source), None, is_quiet=is_quiet)
 
 
 def folder_names(sources: Sequence[Path | ImportedSurprisals | None]) -> list[str]:

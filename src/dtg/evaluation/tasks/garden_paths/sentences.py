@@ -16,10 +16,29 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import InputError
+from dtg.evaluation.tasks.reading.columns import simplified
 from dtg.tables.formats import number_in, read_rows
 
 SAP = ("item", "condition", "ambiguous", "unambiguous", "disambPositionAmb", "disambPositionUnamb")
 PLAIN = ("item", "condition", "sentence", "region")
+OTHER_NAMES = {
+    "item": ("item_id", "item_number", "item_nr", "pair"),
+    "condition": ("cond", "ambiguity"),
+    "sentence": ("text", "stimulus"),
+    "region": (
+        "critical",
+        "critical_word",
+        "critical_position",
+        "critical_region",
+        "disambiguation",
+        "disamb_position",
+        "roi",
+    ),
+    "construction": ("type", "structure"),
+    "time": ("rt", "time_0"),
+    "time_1": ("rt_1", "spillover_1"),
+    "time_2": ("rt_2", "spillover_2"),
+}
 AFTER = 2  # words after the critical one that are measured, too
 TIMES = ("time", *(f"time_{after}" for after in range(1, AFTER + 1)))
 AMBIGUOUS = ("amb", "ambiguous", "garden-path", "garden_path", "gp", "ambig")
@@ -51,9 +70,10 @@ class GardenPath:
 
 def read_garden_paths(path: Path) -> tuple[GardenPath, ...]:
     """The pairs of a table in either format."""
-    rows = list(read_rows(path))
-    if not rows:
+    given = list(read_rows(path, guess_encoding=True))
+    if not given:
         raise InputError(f"{path} has no rows.")
+    rows = [(where, renamed(row)) for where, row in given]
     there = list(rows[0][1])
     if all(name in there for name in SAP):
         found = [sap_pair(row, f"{path}, {where}") for where, row in rows]
@@ -61,13 +81,27 @@ def read_garden_paths(path: Path) -> tuple[GardenPath, ...]:
         found = plain_pairs(path, rows)
     else:
         raise InputError(
-            f"{path} has the columns {', '.join(there)}. Either {', '.join(PLAIN)} are expected (a sentence in each row), or "
-            f"those of SAP: {', '.join(SAP)}."
+            f"{path} has the columns {', '.join(given[0][1])}. Either {', '.join(PLAIN)} are expected (a sentence a row), "
+            f"or those of SAP: {', '.join(SAP)}."
         )
     keys = [(one.construction, one.item) for one in found]
     if twice := [key for key in keys if keys.count(key) > 1]:
         raise InputError(f"{path}: item {twice[0][1]} of {twice[0][0]} is there {keys.count(twice[0])} times.")
     return tuple(found)
+
+
+def renamed(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with the names of columns as they are here: case, _ and . do not count, and a few others are known."""
+    known = {simplified(name): name for name in (*SAP, *PLAIN, *TIMES, "construction")}
+    known |= {simplified(other): name for name, others in OTHER_NAMES.items() for other in others}
+    there = {simplified(name) for name in row}
+    ours = {name: simplified(name) in there for name in (*SAP, *PLAIN, *TIMES, "construction")}
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        called = known.get(simplified(name), name)
+        is_other = simplified(called) != simplified(name) and (ours.get(called, False) or called in found)
+        found[name if is_other else called] = value
+    return found
 
 
 def sap_pair(row: Mapping[str, Any], where: str) -> GardenPath:
@@ -86,7 +120,7 @@ def plain_pairs(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> li
     sentences: dict[tuple[str, str], dict[str, CriticalSentence]] = {}
     for where, row in rows:
         at = f"{path}, {where}"
-        times = tuple(number_in(dict(row), name, float, at) if name in row else None for name in TIMES)
+        times = tuple(time_in(row, name, at) if name in row else None for name in TIMES)
         found = critical_sentence(str(row["sentence"]), str(row["region"]), times, at)
         construction, kind = condition_of(row, at)
         pair = sentences.setdefault((construction, str(row["item"])), {})
@@ -103,6 +137,12 @@ def plain_pairs(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> li
         GardenPath(construction or "all", item, pair["ambiguous"], pair["unambiguous"])
         for (construction, item), pair in sentences.items()
     ]
+
+
+def time_in(row: Mapping[str, Any], name: str, where: str) -> float | None:
+    """A time in ms, with a decimal point or comma."""
+    value = row[name].replace(",", ".") if isinstance(row[name], str) else row[name]
+    return number_in({name: value}, name, float, where)
 
 
 def condition_of(row: Mapping[str, Any], where: str) -> tuple[str, str]:

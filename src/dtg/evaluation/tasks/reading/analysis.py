@@ -150,18 +150,39 @@ class TimesAnalysis:
     def coefficients(self) -> dict[str, Any]:
         """Of the controls and surprisal (in ms or log ms), fitted on everything, with standard errors."""
         names = (*CONTROLS, SURPRISAL)
-        values, errors, _ = least_squares(self.fitted.matrix(names), self.fitted.times)
+        matrix = self.fitted.matrix(names)
+        values, errors, _ = least_squares(matrix, self.fitted.times)
         called = ["constant", "position", *(one for name in names for one in with_lags(name))]
+        same = np.ptp(matrix, axis=0) == 0  # such as punctuation before words, where no word has any
+        same[0] = False  # the constant
         return {
-            name: {"value": float(value), "error": float(error)}
-            for name, value, error in zip(called, values, errors, strict=True)
+            name: {"value": 0.0 if is_same else float(value), "error": 0.0 if is_same else float(error)}
+            for name, value, error, is_same in zip(called, values, errors, same, strict=True)
         }
+
+    def effects(self) -> dict[str, list[dict[str, float] | None]]:
+        """Of each predictor, in ms for a standard deviation more of it: at the word, and at the two words after it."""
+        coefficients, scale = self.coefficients(), self.ms_per_unit()
+        found: dict[str, list[dict[str, float] | None]] = {}
+        for name in (*CONTROLS, SURPRISAL):
+            spread = float(self.fitted.columns[name].std())
+            of_lags = [coefficients[one] for one in with_lags(name)]
+            if spread and any(one["error"] for one in of_lags):
+                found[name] = [
+                    {part: one[part] * scale * spread for part in ("value", "error")} if one["error"] else None
+                    for one in of_lags
+                ]
+        return found
+
+    def ms_per_unit(self) -> float:
+        """ms for a unit of what is fitted: at the mean time, for log times."""
+        return math.exp(float(self.fitted.times.mean())) if self.is_log else 1.0
 
     def by_bit(self) -> dict[str, float]:
         """ms a bit of surprisal, at the word and summed over it and the two after: at the mean time, for log times."""
         coefficients = self.coefficients()
         times = [one["time"] for one in self.items if one["time"] is not None]
-        scale = math.exp(float(self.fitted.times.mean())) if self.is_log else 1.0
+        scale = self.ms_per_unit()
         at = [scale * coefficients[name]["value"] for name in with_lags(SURPRISAL)]
         return {"word": at[0], "after_1": at[1], "after_2": at[2], "total": sum(at), "mean_time": float(np.mean(times))}
 

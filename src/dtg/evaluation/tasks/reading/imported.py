@@ -20,6 +20,7 @@ from dtg.evaluation.tasks.characters import Characters, visible, without_space
 from dtg.evaluation.tasks.reading.columns import check_column
 from dtg.io.hashing import file_hash
 from dtg.io.messages import pluralize
+from dtg.search.measures.names import MEASURES, measure_of
 from dtg.tables.columns import NATS, Base
 from dtg.tables.formats import number_in, read_rows
 from dtg.tables.sidecar import read_sidecar, sidecar_path
@@ -30,7 +31,7 @@ LOGS = ("logprob", "log_probability", "logp", "log_prob")
 BITS = ("sum_surprisal_base2",)
 NUMBERS = ("sentence_id", "sentence_number", "sent_id")
 SPECIAL = re.compile(r"<[^<>\s]+>")
-LAST = ("entropy", "stack_depth")  # of several tokens, that of the last; other columns add up
+LAST = ("entropy", "stack_depth")  # of several tokens, that of the last, as of some measures; other columns add up
 DIFFERING = 0.01
 
 
@@ -130,9 +131,7 @@ def pick_all(path: Path, there: Sequence[str], asked: str | None, known: Sequenc
 
 
 def unit_of(path: Path, row: Mapping[str, Any], column: str, base: Base | None) -> Base:
-    """Bits or nats: as the user says, the column's name, a column `unit`, or the file beside the table."""
-    if base is not None:
-        return base
+    """Bits or nats: by the column's name, a column `unit` or the file beside the table; where none says it, by the user."""
     if column in BITS:
         return "2"
     unit = row.get("unit")
@@ -140,6 +139,8 @@ def unit_of(path: Path, row: Mapping[str, Any], column: str, base: Base | None) 
         unit = read_sidecar(sidecar_path(path)).settings.get("unit")
     if unit in ("bits", "nats"):
         return "2" if unit == "bits" else "e"
+    if base is not None:
+        return base
     if column.lower().startswith("log"):
         return "e"  # every tool that gives log-probabilities gives natural ones
     raise InputError(
@@ -216,12 +217,17 @@ def align(path: Path, tokens: Sequence[str], words: Sequence[str]) -> tuple[list
         raise InputError(f"{path}: its tokens are not the words that were read.{first_difference}")
     notes = []
     if differing:
-        notes.append(f"{path.name}: {pluralize(differing, 'character')} differ from the text.{first_difference}")
+        notes.append(f"{path.name}: {pluralize(differing, 'character')} unlike the text.{first_difference}")
     if straddling:
         notes.append(
             f"{path.name}: {pluralize(straddling, 'token')} reaching into the next word, counted where they begin."
         )
     return places, notes
+
+
+def is_of_last(column: str) -> bool:
+    """Whether a column is, of several tokens, that of the last."""
+    return column in LAST or (column.startswith(tuple(MEASURES)) and measure_of(column).joining != "sum")
 
 
 def joined(
@@ -238,5 +244,5 @@ def joined(
         if not some or len(known) < len(some):
             result.append(None)
         else:
-            result.append(known[-1] if column in LAST else math.fsum(known))
+            result.append(known[-1] if is_of_last(column) else math.fsum(known))
     return tuple(result)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dtg.evaluation.contract import Content, Interval
+from dtg.evaluation.figures import EffectPlot
 from dtg.evaluation.rendering import Block, Heading, Table, TextBlock, p_value
 from dtg.evaluation.tasks.reading.analysis import BY_SURPRISAL
 
@@ -59,7 +60,10 @@ def summary(name: str, content: Content) -> list[Block]:
 
 def page(name: str, content: Content) -> list[Block]:
     """Everything."""
-    rows = [[one, f"{of['value']:.5g}", f"{of['error']:.2g}"] for one, of in content["coefficients"].items()]
+    rows = [
+        [one, f"{of['value']:.5g}", f"{of['error']:.2g}"] if of["error"] else [one, "the same everywhere", ""]
+        for one, of in content["coefficients"].items()
+    ]
     blocks: list[Block] = [Heading(f"Reading times: {name}"), *summary(name, {**content, "against": None})]
     blocks += [TextBlock([EXPLAINED]), TextBlock(content["notes"], is_list=True), Heading("Coefficients", 2)]
     unit = "log ms" if content["is_log"] else "ms"
@@ -68,6 +72,23 @@ def page(name: str, content: Content) -> list[Block]:
     if content["against"]:
         blocks += [Heading("Comparison", 2), *comparison(content)]
     return blocks
+
+
+def predictors_chart(content: Content) -> EffectPlot:
+    """What a standard deviation more of each predictor does to the time, at the word and after it."""
+    effects = content["effects"]
+    points = {
+        called: [interval_of(lags[lag]) for lags in effects.values()]
+        for lag, called in enumerate(("at the word", "one word later", "two words later"))
+    }
+    return EffectPlot([name.replace("_", " ") for name in effects], points, "ms for a standard deviation more")
+
+
+def interval_of(effect: Mapping[str, float] | None) -> Interval | None:
+    """An effect with its 95 % interval, from its standard error."""
+    if effect is None:
+        return None
+    return Interval(effect["value"], *(effect["value"] + sign * 1.96 * effect["error"] for sign in (-1, 1)))
 
 
 def in_thousandths(one: Mapping[str, Any]) -> Interval:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dtg.evaluation.tasks.reading.data import TimedWord
-from dtg.evaluation.tasks.reading.frequencies import FrequencyList
+from dtg.evaluation.tasks.reading.collected import TimedWord
+from dtg.evaluation.tasks.reading.frequencies import FrequencyList, normalized
 
 Floats = NDArray[np.float64]
 # Each with the two words before; position alone has none.
@@ -35,8 +36,8 @@ def controls_of(words: Sequence[TimedWord], frequencies: FrequencyList) -> dict[
         following = words[place + 1] if place + 1 < len(words) else None
         before = words[place - 1] if place else None
         values = (
-            float(last - first + 1) if inner else 0.0,
-            frequencies.log_frequency(text),
+            float(sum(len(normalized(part)) for part in text.split())),
+            fmean(map(frequencies.log_frequency, text.split())),
             float(first > 0),
             float(last < len(text) - 1),
             float(before is None or (before.story, before.sentence) != (one.story, one.sentence)),

@@ -1,69 +1,98 @@
-"""Sentences in a table of their own: what a row of times was read in, where the times do not say the word."""
+"""Whole sentences, in a table of their own or in a column beside the times: what a row of times was read in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dtg.errors import ColumnError, InputError
-from dtg.evaluation.tasks.reading.columns import column_of_texts
+from dtg.errors import InputError
+from dtg.evaluation.tasks.reading.columns import SAMPLE, column_of_texts, shown, simplified, text_of
+from dtg.evaluation.tasks.reading.places import spelled
 from dtg.io.messages import pluralize
 from dtg.tables.formats import number_in, read_rows
 
 WORD = "word"
+FEW_WORDS = 3  # a sentence has at least as many, mostly
 Row = Mapping[str, Any]
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stimuli:
+    """The words between spaces of sentences, by what tells them apart."""
+
+    name: str
+    keys: tuple[str, ...]  # columns of the table of times
+    words: Mapping[Key, Sequence[str]]
+
+    @classmethod
+    def of(cls, path: Path, there: Sequence[str], others: frozenset[str]) -> Stimuli:
+        """From a table of sentences.
+
+        Args:
+            path: the table.
+            there: the columns of the table of times.
+            others: those of them that say something else than which sentence it is, such as the time.
+        """
+        table = list(read_rows(path, guess_encoding=True))
+        if not table:
+            raise InputError(f"{path} has no rows; a row for each sentence is expected.")
+        text = column_of_texts(path, list(table[0][1]))
+        known = {simplified(name): name for name in reversed(list(table[0][1])) if name and name != text}
+        keys = {name: known[simplified(name)] for name in there if simplified(name) in known and name not in others}
+        if not keys:
+            raise InputError(
+                f"the times and {path} have no column in common that says which sentence it is, such as item. "
+                f"The times have: {shown(there)}; {path.name} has: {shown(list(table[0][1]))}."
+            )
+        words: dict[Key, Sequence[str]] = {}
+        for where, row in table:
+            key = key_of(row, tuple(keys.values()))
+            split = str(row[text] or "").split()
+            if words.setdefault(key, split) != split:
+                raise InputError(
+                    f"{path}, {where}: there are two sentences with {described(tuple(keys), key)}. The columns that both "
+                    "tables have must tell sentences apart."
+                )
+        return cls(path.name, tuple(keys), words)
+
+    @classmethod
+    def among(cls, path: Path, rows: Sequence[tuple[str, Row]], text: str) -> Stimuli:
+        """From a column of the table of times that has the whole sentence in every row."""
+        words = {key_of(row, (text,)): text_of(row[text]).split() for _, row in rows}
+        return cls(f"the column {text}", (text,), words)
+
+
+def is_of_sentences(rows: Sequence[Row], name: str) -> bool:
+    """Whether most values of a column are several words."""
+    some = rows[:: max(1, len(rows) // SAMPLE)]
+    return sum(len(text_of(row.get(name)).split()) >= FEW_WORDS for row in some) > len(some) / 2
 
 
 def with_words(
-    rows: Sequence[tuple[str, Row]], path: Path, sentences: Path, position: str | None, others: frozenset[str]
-) -> tuple[list[tuple[str, Row]], tuple[str, ...], tuple[str, ...]]:
+    rows: Sequence[tuple[str, Row]], path: Path, stimuli: Stimuli, position: str
+) -> tuple[list[tuple[str, Row]], tuple[str, ...]]:
     """Rows of times with the word that each is about, and rows without a time for words that nobody was timed at.
 
     Args:
         rows: of the times, each with its place in the file.
         path: their file.
-        sentences: the table of sentences; a sentence's words are what is between spaces.
+        stimuli: the sentences; their words are what is between spaces.
         position: the column of `rows` with the number of the word in its sentence.
-        others: columns of `rows` that say something else than which sentence it is, such as the time.
 
     Returns:
-        The rows, the columns that tell sentences apart, and what the user should know.
+        The rows, and what the user should know.
     """
-    if position is None:
-        raise ColumnError(
-            f"{path} has no column with the number of the word in its sentence, which its sentences in {sentences} need. "
-            f"It has: {', '.join(rows[0][1])}.",
-            "position",
-        )
-    table = list(read_rows(sentences))
-    if not table:
-        raise InputError(f"{sentences} has no rows; a row for each sentence is expected.")
-    text = column_of_texts(sentences, list(table[0][1]))
-    keys = tuple(
-        name for name in rows[0][1] if name in table[0][1] and name not in others and name not in (text, position)
-    )
-    if not keys:
-        raise InputError(
-            f"{path} and {sentences} have no column in common that says which sentence it is, such as item. "
-            f"The one has: {', '.join(rows[0][1])}; the other: {', '.join(table[0][1])}."
-        )
-    words: dict[tuple[str, ...], list[str]] = {}
-    for where, row in table:
-        key = key_of(row, keys)
-        if key in words:
-            raise InputError(
-                f"{sentences}, {where}: there are two sentences with {described(keys, key)}. The columns that both tables have "
-                "must tell sentences apart."
-            )
-        words[key] = str(row[text] or "").split()
-    numbers = [number_in(dict(row), position, int, f"{path}, {where}") for where, row in rows]
+    keys, words = stimuli.keys, stimuli.words
+    numbers = [number_in(dict(row), position, float, f"{path}, {where}") for where, row in rows]
     first = 0 if any(number == 0 for number in numbers) else 1
-    found, read = list[tuple[str, Row]](), set[tuple[tuple[str, ...], int]]()
+    found, read = list[tuple[str, Row]](), set[tuple[Key, int]]()
     for (where, timed), number in zip(rows, numbers, strict=True):
         key = key_of(timed, keys)
         if key not in words:
-            raise InputError(f"{path}, {where}: {sentences} has no sentence with {described(keys, key)}.")
+            raise InputError(f"{path}, {where}: {stimuli.name} has no sentence with {described(keys, key)}.")
         if number is None or not first <= number < first + len(words[key]):
             raise InputError(
                 f"{path}, {where}: {position} is {timed[position]!r}; {' '.join(words[key])!r} has words {first} to "
@@ -83,14 +112,14 @@ def with_words(
             for place, word in enumerate(words[key])
             if (key, place) not in read
         ]
-    notes = [f"words are those of {pluralize(len(asked), 'sentence')} in {sentences.name}, by {' and '.join(keys)}."]
+    notes = [f"words are those of {pluralize(len(asked), 'sentence')} in {stimuli.name}, by {' and '.join(keys)}."]
     if first == 0:
         notes.append(f"{position} counts words from 0.")
-    return found, keys, tuple(notes)
+    return found, tuple(notes)
 
 
-def key_of(row: Row, names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(str(row[name]) for name in names)
+def key_of(row: Row, names: Sequence[str]) -> Key:
+    return tuple(spelled(row[name]) for name in names)
 
 
 def described(names: Sequence[str], key: Sequence[str]) -> str:

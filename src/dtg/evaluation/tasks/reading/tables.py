@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
+from dtg.errors import InputError
 from dtg.evaluation.contract import Item
 from dtg.evaluation.tasks.reading.analysis import ALL, BY_SURPRISAL, TimesAnalysis
 from dtg.evaluation.tasks.reading.data import ReadingTimes
+from dtg.evaluation.tasks.reading.imported import is_of_last
 from dtg.evaluation.tasks.reading.predictors import COLUMNS, SURPRISAL
-from dtg.scoring.columns import SURPRISAL_COLUMNS, measure_columns
+from dtg.scoring.columns import SURPRISAL_COLUMNS, measure_columns, surprisal_rows
 from dtg.search.measures.names import MEASURES
 from dtg.tables.columns import Column, Value
+
+if TYPE_CHECKING:
+    from dtg.scoring.surprisal import SentenceSurprisal
 
 MODEL_COLUMNS = (SURPRISAL, "lexical", *COLUMNS, "kept")
 WORD_COLUMNS: tuple[Column, ...] = (
@@ -37,6 +44,30 @@ WORD_COLUMNS: tuple[Column, ...] = (
     Column("held_out_all", float, "the same with every column"),
 )
 HELD_OUT = {"held_out_baseline": "baseline", "held_out_surprisal": BY_SURPRISAL, "held_out_all": ALL}
+
+
+def columns_of_words(found: SentenceSurprisal, words: Sequence[str]) -> dict[str, list[Value]]:
+    """The model's columns of a sentence's words; of regions of several words, as over the words of a whitespace word."""
+    names = tuple(found.measures)
+    called = [column.name for column in (*SURPRISAL_COLUMNS, *measure_columns(names))]
+    table = surprisal_rows(found, 1, base="2", per="whitespace", measures=names)
+    sizes = [len(word.split()) for word in words]
+    if len(table) != sum(sizes):
+        raise InputError(f"{found.sentence.text!r} was split into {len(table)} words, not {sum(sizes)}.")
+    ends = list(accumulate(sizes))
+    groups = [table[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+    wanted = [name for name in called if name in MODEL_COLUMNS or name in names]
+    return {name: [joined_value(name, [row[called.index(name)] for row in some]) for some in groups] for name in wanted}
+
+
+def joined_value(name: str, values: Sequence[Any]) -> Value:
+    """Of several words: what is kept multiplies, what is said after a word is that of the last, the rest adds up."""
+    if len(values) == 1 or is_of_last(name):
+        last: Value = values[-1]
+        return last
+    if any(value is None for value in values):
+        return None
+    return math.prod(values) if name == "kept" else math.fsum(values)
 
 
 def words_table(found: TimesAnalysis) -> tuple[list[Column], list[tuple[Value, ...]]]:

@@ -27,10 +27,10 @@ from dtg.evaluation.tasks.reading.imported import ImportedSurprisals, read_surpr
 from dtg.evaluation.tasks.reading.mixed_models import mixed_model_script
 from dtg.evaluation.tasks.reading.predictors import COLUMNS, CONTROLS, controls_of
 from dtg.evaluation.tasks.reading.regression import folds_of
-from dtg.evaluation.tasks.reading.tables import MODEL_COLUMNS, WORD_COLUMNS, as_numbers, readings_table, words_table
+from dtg.evaluation.tasks.reading.tables import WORD_COLUMNS, as_numbers, columns_of_words, readings_table, words_table
 from dtg.evaluation.tasks.selection import content_hash
 from dtg.language_model import LanguageModel
-from dtg.scoring.columns import SURPRISAL_COLUMNS, measure_columns, surprisal_rows
+from dtg.scoring.kept import KeptTally
 from dtg.search.measures.names import MEASURES
 from dtg.tables.columns import Base, Column
 from dtg.text.sentence import Sentence
@@ -69,6 +69,7 @@ class ReadingTask(Task):
         position: str | None = None,
         participant: str | None = None,
         sentences: Path | None = None,
+        only: Mapping[str, Collection[str]] | None = None,
         raw: bool = False,
         without_ends: bool = False,
         shortest: float | None = None,
@@ -86,6 +87,7 @@ class ReadingTask(Task):
             word, time, story, sentence, position, participant: its columns, where they are not called like that.
             sentences: a table of the sentences, if the times have no column of words: the columns that both have say which
                 sentence a time belongs to.
+            only: columns and values, such as {"correct": ["1"]}: rows that have another value are left out.
             raw: fit times in ms; their logarithms otherwise.
             without_ends: leave out the last word of every sentence.
             shortest, longest: of single readings in ms; 100 and 3000 if not given. Others are left out.
@@ -100,7 +102,7 @@ class ReadingTask(Task):
         limits = None
         if shortest is not None or longest is not None:
             limits = (100.0 if shortest is None else shortest, 3000.0 if longest is None else longest)
-        times = read_times(Path(source), named, limits, None if sentences is None else Path(sentences))
+        times = read_times(Path(source), named, limits, None if sentences is None else Path(sentences), only)
         timed = sum(one.time is not None for one in times.words)
         if timed < FEW_WORDS:
             raise InputError(
@@ -112,6 +114,11 @@ class ReadingTask(Task):
             return task
         read = surprisals if isinstance(surprisals, ImportedSurprisals) else task.import_one(surprisals, base)
         return replace(task, imported=read)
+
+    def again(self, excluded: Collection[int] = (), imported: ImportedSurprisals | None = None) -> Self:
+        """The same words and times, for another model or table."""
+        how = replace(self.how, kept=KeptTally())
+        return replace(self, how=how, excluded=frozenset(excluded), imported=imported)
 
     def import_all(self, path: Path, base: Base | None = None) -> list[ImportedSurprisals]:
         """The surprisals of another tool: one for each model in the table."""
@@ -137,7 +144,7 @@ class ReadingTask(Task):
     @property
     def across_sentences(self) -> bool:
         """Whether texts have several sentences, which are read one after another."""
-        return bool(self.times.columns["story"])
+        return self.times.is_read_on
 
     @cached_property
     def sentences(self) -> list[list[int]]:
@@ -148,8 +155,7 @@ class ReadingTask(Task):
         return list(found.values())
 
     def for_model(self, model: LanguageModel) -> Self:
-        how = self.how.for_model(model)
-        return replace(self, how=how)
+        return replace(self, how=self.how.for_model(model))
 
     def ready(self) -> Ready | None:
         if self.imported is None:
@@ -200,17 +206,11 @@ class ReadingTask(Task):
     def measure(self, model: LanguageModel, items: Sequence[int]) -> list[Row]:
         texts = [" ".join(self.times.words[place].word for place in self.sentences[number]) for number in items]
         found = self.how.surprisals(model, [Sentence.of_text(text, model.language) for text in texts], ends=False)
-        rows = []
-        for number, text, one in zip(items, texts, found, strict=True):
-            names = tuple(one.measures)
-            called = [column.name for column in (*SURPRISAL_COLUMNS, *measure_columns(names))]
-            table = surprisal_rows(one, 1, base="2", per="whitespace", measures=names)
-            if len(table) != len(self.sentences[number]):
-                raise InputError(f"{text!r} was split into {len(table)} words, not {len(self.sentences[number])}.")
-            wanted = [name for name in called if name in MODEL_COLUMNS or name in names]
-            columns = {name: [row[called.index(name)] for row in table] for name in wanted}
-            rows.append({"sentence": number, "columns": columns})
-        return rows
+        words = [[self.times.words[place].word for place in self.sentences[number]] for number in items]
+        return [
+            {"sentence": number, "columns": columns_of_words(one, some)}
+            for number, some, one in zip(items, words, found, strict=True)
+        ]
 
     def words(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         """Every word with all that is known of it, but for likelihoods."""
@@ -246,8 +246,9 @@ class ReadingTask(Task):
             if self.imported
             else f"by {self.how.title.removesuffix(' (lower bound)')}"
         )
-        unknown = sum(not self.frequencies.knows(one.word) for one in self.times.words)
-        texts = (f"{stories:,} stories" if stories > 1 else "1 story") if self.across_sentences else "no stories"
+        unknown = sum(not all(map(self.frequencies.knows, one.word.split())) for one in self.times.words)
+        called = ("stories", "story") if self.across_sentences else ("items", "item")
+        texts = f"{stories:,} {called[stories == 1]}" if self.times.columns["story"] else "no stories"
         title = (
             f"{len(self.times.words):,} words, {pluralize(len(self.sentences), 'sentence')}, {texts}; "
             f"{len(found.fitted.times):,} words fitted; {what}; surprisals {by}."
@@ -276,6 +277,7 @@ class ReadingTask(Task):
             "shifts": found.shifts(),
             "misalignment": misalignment,
             "coefficients": found.coefficients(),
+            "effects": found.effects(),
             "ms_per_bit": found.by_bit(),
             "against": None,
         }
@@ -347,4 +349,5 @@ class ReadingTask(Task):
 
     @classmethod
     def pictures(cls, name: str, content: Content) -> dict[str, EffectPlot]:
-        return {"gains": cls.chart({name: cls.metrics(content)})}
+        drawn = {"gains": cls.chart({name: cls.metrics(content)})}
+        return drawn | ({"predictors": pages.predictors_chart(content)} if content.get("effects") else {})
