@@ -64,7 +64,7 @@ def test_both_ways_give_what_each_row_sees(
     monkeypatch.setattr(cached_keys, "KEYS_AT_MOST", at_most)
     chance = torch.Generator().manual_seed(rows + skip)
     views = [random_view(rows, widest, chance, has_channel) for widest in (3, 9)[: len(groups)]]
-    keys = CachedKeys.of(views, (groups, groups), skip=skip)
+    keys = CachedKeys.of(views, (groups, groups), skip=skip, share_little=True)
     assert all(isinstance(some, kind) for view in keys.views for some in (*view.all_rows, *view.left))
     for layer, is_last in ((0, False), (1, True)):
         skipped = skip if is_last else 0

@@ -8,7 +8,7 @@ is exactly these, whatever the order. What is pruned is not lost sight of: its p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -45,8 +45,16 @@ class Candidates:
 
     def only(self, which: Tensor) -> Candidates:
         """Some of them, in order."""
-        columns = (self.hidden, self.score, self.next_score, self.beam, self.parent, self.actions)
-        return Candidates(self.lanes.fork(which), *(column[which] for column in columns), self.explored, self.cache)
+        return replace(
+            self,
+            lanes=self.lanes.fork(which),
+            hidden=self.hidden[which],
+            score=self.score[which],
+            next_score=self.next_score[which],
+            beam=self.beam[which],
+            parent=self.parent[which],
+            actions=self.actions[which],
+        )
 
 
 @dataclass(slots=True)

@@ -1,10 +1,10 @@
 """Attention to rows in a KV cache, by their numbers: rows in blocks, each with the keys that its rows share.
 
-Rows that stand together (hypotheses of one sentence, neighbours in a trie) attend to much the same rows. A block of them
+Rows that stand together (neighbours in a trie, hypotheses with deep stacks) attend to much the same rows. A block of them
 is multiplied with all keys that any of them needs; each row then picks its own scores. That costs far less than gathering
 keys for each row, which would move every shared key once for each row that attends to it. Many blocks go together, each
-with as many places for keys as the one that needs most. Where rows attend to few keys, blocks have little to share, and pairs
-of a row and a key are faster (`key_pairs.py`).
+with as many places for keys as the one that needs most. Where rows attend to few keys and share little, pairs of a row and a
+key are faster (`key_pairs.py`).
 """
 
 from __future__ import annotations
@@ -93,13 +93,18 @@ class CachedKeys:
         groups: tuple[HeadGroups, ...],
         store: Store = lambda layer, keys_values: keys_values,
         skip: int = 0,
+        *,
+        share_little: bool = False,
     ) -> CachedKeys:
-        """From what new rows see through each view. Without `store`, the new rows are all that there are."""
+        """From what new rows see through each view. Without `store`, the new rows are all that there are.
+
+        Rows that stand together and `share_little` of what they see, as hypotheses do, attend pair by pair if that is little.
+        """
         views = [cut(view) for view in views]
         lowest = min(int(view.relative.min()) for view in views)
         highest = max(int(view.relative.max()) for view in views)
         positions = torch.arange(lowest, highest + 1, device=views[0].keys.device)
-        keys = tuple(keys_of_view(view, lowest, len(positions), skip) for view in views)
+        keys = tuple(keys_of_view(view, lowest, len(positions), skip, share_little) for view in views)
         return cls(keys, positions, (lowest, highest), groups, store, skip)
 
     def of_layer(self, layer: int, last: bool) -> LayerCachedKeys:
@@ -115,7 +120,7 @@ def cut(view: VisibleRows) -> VisibleRows:
     return VisibleRows(view.attends[:, :width].long(), relative, view.keys, channel)
 
 
-def keys_of_view(view: VisibleRows, lowest: int, unused: int, skip: int) -> OfView:
+def keys_of_view(view: VisibleRows, lowest: int, unused: int, skip: int, share_little: bool) -> OfView:
     """The keys of all rows of a view, and of those that are left without the first `skip`.
 
     `unused` is the position of places without a key.
@@ -123,8 +128,8 @@ def keys_of_view(view: VisibleRows, lowest: int, unused: int, skip: int) -> OfVi
     empty = torch.arange(view.attends.shape[1], device=view.keys.device) >= view.keys[:, None]
     position = (view.relative - lowest).masked_fill(empty, unused)
     rows = len(position)
-    has_few = int(view.keys.sum()) <= KEYS_AT_MOST * rows
-    make, together = (KeyPairs.of, ROWS_TOGETHER) if has_few else (blocks_of, BLOCK_ROWS * BLOCKS_TOGETHER)
+    in_pairs = share_little and int(view.keys.sum()) <= KEYS_AT_MOST * rows
+    make, together = (KeyPairs.of, ROWS_TOGETHER) if in_pairs else (blocks_of, BLOCK_ROWS * BLOCKS_TOGETHER)
 
     def of_rows(start: int, stop: int) -> Iterator[SomeKeys]:
         widest = int(view.keys[start:stop].max()) if stop > start else 0
@@ -136,7 +141,7 @@ def keys_of_view(view: VisibleRows, lowest: int, unused: int, skip: int) -> OfVi
     left = tuple(of_rows(skip, rows))
     if not skip:
         return OfView(left, left)
-    if has_few:  # the fewer parts the better
+    if in_pairs:  # the fewer parts the better
         return OfView(tuple(of_rows(0, rows)), left)
     return OfView((*of_rows(0, skip), *left), left)  # rows to skip attend to little: they need not have all columns
 

@@ -16,7 +16,7 @@ from torch.nn import functional
 from dtg.model.attention import HeadGroup
 
 ROWS_TOGETHER = 256  # what their pairs need stays in a core's own cache
-KEYS_AT_MOST = 8  # a row, on average: where rows have more of them, many are shared, and blocks are faster
+KEYS_AT_MOST = 8  # of a row, on average: where rows have more of them, some are shared, and blocks are no slower
 
 
 @dataclass(frozen=True, slots=True)
