@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from dtg.model import DecoderModel
+from dtg.model.cached import frozen
 from dtg.model.cached.cached_keys import CachedKeys
 from dtg.model.cached.frozen import Room
 from dtg.search.beam_search import BeamSearch
@@ -66,12 +67,17 @@ def test_for_every_choice(choice: str) -> None:
 def compare(family: str, **choices: Any) -> None:
     """Hypotheses, hidden vectors, and keys and values in every layer."""
     model = tiny(family, **choices)
-    frozen, plain = (BeamSearch(model, BeamOptions(beam=12, word_beam=6)) for _ in range(2))
+    quick, plain = (BeamSearch(model, BeamOptions(beam=12, word_beam=6)) for _ in range(2))
     plain.evaluator.decoder = Plain(model)  # type: ignore[assignment]
-    found, expected = searched(frozen), searched(plain)
+    found, expected = searched(quick), searched(plain)
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one.hidden, other.hidden, rtol=1e-9, atol=1e-10)
         used = one.cache.used
         assert used == other.cache.used
         torch.testing.assert_close(one.cache.table[:, :used], other.cache.table[:, :used], rtol=1e-9, atol=1e-10)
         torch.testing.assert_close(one.statistics.surprisal, other.statistics.surprisal, rtol=1e-9, atol=1e-10)
+
+
+def test_few_rows_at_a_time_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frozen, "ROWS_AT_ONCE", 5)
+    compare("dtg")

@@ -112,3 +112,14 @@ def test_rows_whose_output_nobody_needs_have_none() -> None:
     assert set(order_of_rows[-needed:].tolist()) == set(trie.row.tolist())
     composed = int((trie.packed.target < 0).sum())
     assert needed == len(trie.packed) - composed < len(trie.packed)
+
+
+@pytest.mark.parametrize("family", [*DEPENDENCY_FAMILIES, "dtg-hybrid"])
+def test_weights_in_order_change_nothing(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny(family)
+    some = [*trees_of_one_sentence(40, 8, seed=6), *sentences(20, seed=7)]
+    found = []
+    for least in (0, 10**9):  # always, never
+        monkeypatch.setattr(tree_scores, "ACTIONS_TO_FREEZE", least)
+        found.append(scores(model, some, constrained=True))
+    assert found[0] == pytest.approx(found[1], rel=1e-11)

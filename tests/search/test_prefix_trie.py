@@ -15,6 +15,7 @@ from dtg.model import DecoderModel, ModelConfig
 from dtg.search.beam_search import BeamSearch
 from dtg.search.options import BeamOptions
 from dtg.search.prefix_trie import search_all, words_at_once
+from dtg.search.word_step import NextWord
 from dtg.text import Tokenizer
 from tests.dependency import DEPENDENCY_FAMILIES
 from tests.model.test_model import TINY, tiny
@@ -173,3 +174,18 @@ def test_ends_that_are_not_asked_for(model: LanguageModel) -> None:
     list(search_all(search, pieces, ends=False))
     without, _ = search.rows_evaluated, list(search_all(search, pieces))
     assert search.rows_evaluated > 2 * without  # what is not asked for is not computed
+
+
+@pytest.mark.parametrize("options", [BeamOptions(beam=20, max_actions=1), BeamOptions.of(max_actions=2)])
+def test_ends_in_the_same_passes_as_words(options: BeamOptions) -> None:
+    """Sentences of different lengths: some end while others go on, and a limit on actions holds for the latter alone."""
+    model = tiny("dtg")
+    given = [sentence(length, seed=20 + length) for length in (1, 2, 3, 4, 6)]
+    found = list(search_all(BeamSearch(model, options), given))
+    for words, together in zip(given, found, strict=True):
+        search = BeamSearch(model, options)
+        beams = search.begin()
+        for pieces in words:
+            beams = search.step(beams, search.expand(beams), [NextWord(0, pieces)])
+        assert together.log_probability == pytest.approx(float(search.end(beams).log_probability[0]), rel=1e-11)
+        assert together.words[-1][0] == pytest.approx(float(beams.statistics.log_mass[0]), rel=1e-11)

@@ -64,7 +64,7 @@ class SubwordBlock:
     @classmethod
     def of(cls, embedding: Tensor, bias: Tensor | None, which: Tensor) -> SubwordBlock:
         """Of those that `which`, (subwords,) bool, names."""
-        return cls(embedding[which].t(), None if bias is None else bias[which])
+        return cls(embedding[which].t().contiguous(), None if bias is None else bias[which])
 
     def log_sum(self, hidden: Tensor) -> Tensor:
         """(rows,) the log of the sum of exp(logit) over these subwords."""

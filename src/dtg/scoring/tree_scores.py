@@ -17,6 +17,7 @@ from dtg.errors import InputError, NotFiniteError
 from dtg.families import PackedView
 from dtg.families.trie import Trie, in_order, pack_trie
 from dtg.model.cached.cached_keys import CachedKeys, VisibleRows
+from dtg.model.cached.frozen import FrozenDecoder
 from dtg.model.model import DecoderModel
 from dtg.model.precision import finest
 from dtg.search.evaluator import PREDICTIONS_AT_ONCE
@@ -24,6 +25,7 @@ from dtg.transitions.batch import ActionBatch, SentenceBatch
 from dtg.trees.kinds import Tree
 
 ACTIONS_AT_ONCE = 4_000  # fresh actions in one pass: bounds memory
+ACTIONS_TO_FREEZE = 2_000  # from so many on, putting a decoder's weights in order costs less than it saves
 
 
 def score_trees(model: DecoderModel, trees: Sequence[Tree], constrained: bool | None = None) -> list[float]:
@@ -68,6 +70,7 @@ def score_derivations(model: DecoderModel, batch: SentenceBatch, constrained: bo
     order, shared = in_order(actions)
     lengths: list[int] = actions.offsets.diff().tolist()
     scores = [0.0] * len(order)
+    frozen = FrozenDecoder(model.decoder) if sum(lengths) - sum(shared) >= ACTIONS_TO_FREEZE else None
     for some in chunks(lengths, order, shared, ACTIONS_AT_ONCE):
         # A derivation that shares all its actions with the one before it is the same one.
         same = [place > 0 and shared[i] == lengths[order[i]] for place, i in enumerate(some)]
@@ -79,7 +82,7 @@ def score_derivations(model: DecoderModel, batch: SentenceBatch, constrained: bo
             [0, *(shared[i] for i in distinct[1:])],
             model.root,
         )
-        totals = iter(trie.totals(evaluate(model, trie, actions, constrained)).tolist())
+        totals = iter(trie.totals(evaluate(model, trie, actions, constrained, frozen)).tolist())
         latest = 0.0
         for i, is_same in zip(some, same, strict=True):
             latest = latest if is_same else next(totals)
@@ -87,8 +90,10 @@ def score_derivations(model: DecoderModel, batch: SentenceBatch, constrained: bo
     return scores
 
 
-def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained: bool) -> Tensor:
-    """(fresh actions,) the log-probability of each."""
+def evaluate(
+    model: DecoderModel, trie: Trie, actions: ActionBatch, constrained: bool, frozen: FrozenDecoder | None = None
+) -> Tensor:
+    """(fresh actions,) the log-probability of each; with the decoder's own weights, or with those in order."""
     packed = trie.packed
     order, needed = needed_last(model, trie)
     place = torch.empty_like(order).index_copy_(0, order, torch.arange(len(order), device=order.device))
@@ -99,7 +104,13 @@ def evaluate(model: DecoderModel, trie: Trie, actions: ActionBatch, constrained:
         skip=len(order) - needed,
     )
     operation, piece = model.symbols.read_rows(packed)
-    hidden = model.decoder(operation.index_select(0, order), piece.index_select(0, order), keys)
+    operation, piece = operation.index_select(0, order), piece.index_select(0, order)
+    if frozen is None:
+        hidden = model.decoder(operation, piece, keys)
+    else:
+        config = model.config  # no layer needs what another one has stored
+        table = model.decoder.embedding.weight.new_empty(len(order), 2, config.attention_heads, config.head_width)
+        hidden = frozen(operation, piece, keys, lambda layer: (table, table))
     row = place - (len(order) - needed)  # where each row's output is, if it has one
     attaches = actions.id[trie.action] >= model.symbols.choices
     scores = torch.zeros(len(attaches), dtype=finest(hidden.device), device=hidden.device)

@@ -62,6 +62,17 @@ class BeamSearch:
         return expand(self.evaluator, self.options, beams, ending=False)
 
     @torch.inference_mode()
+    def expand_or_end(self, beams: Beams, ends: Sequence[bool]) -> tuple[Candidates, Tensor]:
+        """Candidates of the sentences that go on, and (sentences,) log p(x) of those that are over: both in the same passes."""
+        used = beams.cache.used
+        which = torch.tensor(ends, device=beams.beam.device)
+        found = expand(self.evaluator, self.options, beams, ending=ends[0] if len(set(ends)) == 1 else which)
+        total = log_sums(found.next_score, found.beam, beams.count)
+        if all(ends):
+            beams.cache.used = used  # nothing follows a sentence's end
+        return found.only((~which[found.beam]).nonzero()[:, 0]) if any(ends) else found, total
+
+    @torch.inference_mode()
     def step(self, beams: Beams, candidates: Candidates, words: Sequence[NextWord]) -> Beams:
         """Continue with these words, of which each sentence may have several; the result has a sentence for each."""
         return generate(self.evaluator, self.options, beams, candidates, words)

@@ -188,7 +188,7 @@ class Evaluator:
         count = len(views[0].keys)
         self.rows_evaluated += count
         first = cache.reserve(count)
-        keys = CachedKeys.of(views, self.model.groups, skip=composed)
+        keys = CachedKeys.of(views, self.model.groups, skip=composed, share_little=True)
         seen = keys if self.watch is None else self.watch(keys, views)
         hidden = self.decoder(operation, piece, seen, lambda layer: cache.room(layer, first))
         if self.model.attachment is not None and cache.attachment is not None:

@@ -8,7 +8,7 @@ is exactly these, whatever the order. What is pruned is not lost sight of: its p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -42,6 +42,19 @@ class Candidates:
     actions: Tensor  # (candidates, longest) ids of the actions since the word; see `WordBackpointers`
     explored: Tensor  # (sentences,) share of the probability of GEN or <END> that these have
     cache: KVCache
+
+    def only(self, which: Tensor) -> Candidates:
+        """Some of them, in order."""
+        return replace(
+            self,
+            lanes=self.lanes.fork(which),
+            hidden=self.hidden[which],
+            score=self.score[which],
+            next_score=self.next_score[which],
+            beam=self.beam[which],
+            parent=self.parent[which],
+            actions=self.actions[which],
+        )
 
 
 @dataclass(slots=True)
@@ -120,20 +133,24 @@ class Agenda:
         return Agenda(*(torch.cat([getattr(self, name), getattr(other, name)]) for name in self.__slots__))
 
 
-def expand(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending: bool) -> Candidates:
-    """The candidates of every sentence for its next word, or for its end."""
+def expand(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending: bool | Tensor) -> Candidates:
+    """The candidates of every sentence for its next word, or for its end.
+
+    `ending` says which: of all, or, (sentences,), of each.
+    """
     cache, nowhere = beams.cache, torch.full_like(beams.beam, -1)
     each = torch.arange(len(nowhere), device=nowhere.device)
     pool = Pool(beams.lanes, beams.hidden, beams.score, beams.beam, each, nowhere, nowhere, nowhere + 1, beams.score)
     pool.next_score, agenda = prospects(evaluator, cache, pool, 0, ending)
     explored = Explored(pool)
     thresholds = Thresholds(options, beams)
-    limit = None if ending else options.max_actions
+    limit = None if ending is True else options.max_actions
     while True:
         thresholds.update(explored.next_score, explored.beam)
         promising = agenda.score > thresholds.of(agenda.beam)
         if limit is not None:
-            promising &= explored.taken[agenda.state] < limit
+            may = explored.taken[agenda.state] < limit
+            promising &= may if isinstance(ending, bool) else may | ending[agenda.beam]
         open_ = promising.nonzero()[:, 0]
         if not len(open_):
             break
@@ -164,11 +181,18 @@ def expansions_at_once(beam: int, sentences: int) -> int:
     return max(1, beam // AT_ONCE, min(beam, WORTHWHILE // sentences))
 
 
-def prospects(evaluator: Evaluator, cache: KVCache, new: Pool, before: int, ending: bool) -> tuple[Tensor, Agenda]:
+def prospects(
+    evaluator: Evaluator, cache: KVCache, new: Pool, before: int, ending: bool | Tensor
+) -> tuple[Tensor, Agenda]:
     """For new states, which come after `before` others: log-probabilities with GEN or `<END>`, and further expansions."""
-    choices, may = evaluator.choices(new.lanes, cache, new.hidden, words_left=0 if ending else 1)
+    ends = ending if isinstance(ending, bool) else ending[new.beam, None]  # (states, 1)
+    words_left = int(not ends) if isinstance(ends, bool) else (~ends).long()
+    choices, may = evaluator.choices(new.lanes, cache, new.hidden, words_left=words_left)
     total = (new.score[:, None] + choices).masked_fill(~may, -torch.inf)
-    next_score = total[:, FINISH if ending else GENERATE].clone()
+    if isinstance(ends, bool):
+        next_score = total[:, FINISH if ends else GENERATE].clone()
+    else:
+        next_score = torch.where(ends[:, 0], total[:, FINISH], total[:, GENERATE])
     total[:, [GENERATE, FINISH]] = -torch.inf
     state, action = (total > -torch.inf).nonzero(as_tuple=True)
     return next_score, Agenda(total[state, action], new.beam[state], new.hypothesis[state], before + state, action)

@@ -82,8 +82,10 @@ def search_all(
     following = 0
     while ready:
         now, words = next_words(ready, at_once)
-        record_sentences(search, [here for here in now if here.sentences], done, ends)
-        find_candidates(search, [here for here in now if here.pending and here.candidates is None])
+        ended = [here for here in now if here.sentences]
+        further = [here for here in now if here.pending and here.candidates is None]
+        found = find_candidates(search, further, ended if ends else [])
+        record_sentences(ended, found if ends else [math.nan] * len(ended), done)
         for child in extend(search, words):
             heapq.heappush(ready, (child.first, next(ticket), child))
         for here in now:
@@ -113,26 +115,24 @@ def next_words(
     return now, words
 
 
-def record_sentences(
-    search: BeamSearch, ended: Sequence[PrefixNode], done: dict[int, SearchedSentence], ends: bool
-) -> None:
+def find_candidates(search: BeamSearch, further: Sequence[PrefixNode], ended: Sequence[PrefixNode]) -> list[float]:
+    """Expand prefixes up to the next word, and together with them others up to their end; gives log p(x) of the latter."""
+    if not further and not ended:
+        return []
+    beams = together([*further, *ended])
+    candidates, log_probability = search.expand_or_end(beams, [False] * len(further) + [True] * len(ended))
+    for place, here in enumerate(further):
+        here.candidates = (beams, candidates, place)
+    found: list[float] = log_probability[len(further) :].tolist()
+    return found
+
+
+def record_sentences(ended: Sequence[PrefixNode], found: Sequence[float], done: dict[int, SearchedSentence]) -> None:
     """Record the sentences that are complete, and what their ends cost."""
-    if not ended:
-        return
-    found = search.end(together(ended)).log_probability.tolist() if ends else [math.nan] * len(ended)
     for here, log_probability in zip(ended, found, strict=True):
         for sentence in here.sentences:
             done[sentence] = SearchedSentence(here.all_statistics(), log_probability)
         here.sentences = []
-
-
-def find_candidates(search: BeamSearch, some: Sequence[PrefixNode]) -> None:
-    """Expand these prefixes up to the next word."""
-    if some:
-        beams = together(some)
-        candidates = search.expand(beams)
-        for place, here in enumerate(some):
-            here.candidates = (beams, candidates, place)
 
 
 def extend(search: BeamSearch, words: Sequence[tuple[PrefixNode, list[Pieces]]]) -> Iterator[PrefixNode]:

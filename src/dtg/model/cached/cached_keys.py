@@ -1,21 +1,24 @@
 """Attention to rows in a KV cache, by their numbers: rows in blocks, each with the keys that its rows share.
 
-Rows that stand together (hypotheses of one sentence, neighbours in a trie) attend to much the same rows. A block of them
+Rows that stand together (neighbours in a trie, hypotheses with deep stacks) attend to much the same rows. A block of them
 is multiplied with all keys that any of them needs; each row then picks its own scores. That costs far less than gathering
 keys for each row, which would move every shared key once for each row that attends to it. Many blocks go together, each
-with as many places for keys as the one that needs most.
+with as many places for keys as the one that needs most. Where rows attend to few keys and share little, pairs of a row and a
+key are faster (`key_pairs.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from dtg.model.attention import HeadGroup, HeadGroups, Projected
+from dtg.model.cached.key_pairs import KEYS_AT_MOST, ROWS_TOGETHER, KeyPairs
 
 BLOCK_ROWS = 16  # enough work at once, few keys that only other rows need
 BLOCKS_TOGETHER = 32  # bounds the memory for the keys of a large pass
@@ -48,12 +51,35 @@ class KeyBlocks:
     channel: Tensor | None  # (same)
     places: dict[HeadGroup, Tensor] = field(default_factory=dict)  # of a group's keys and values in a table, once found
 
+    def attend(
+        self, content: Tensor, by_position: Tensor, by_channel: Tensor | None, stored: Tensor, group: HeadGroup
+    ) -> Tensor:
+        """(rows, heads of the group, head width); see `LayerCachedKeys.attend_to`, of whose tables these are the rows."""
+        return attend_to_blocks(
+            filled(content.transpose(0, 1), self),
+            filled(by_position, self),
+            None if by_channel is None else filled(by_channel, self),
+            self,
+            stored,
+            group,
+        )
+
+
+SomeKeys = KeyBlocks | KeyPairs  # of some consecutive rows
+
+
+class OfView(NamedTuple):
+    """What rows attend to through one view."""
+
+    all_rows: tuple[SomeKeys, ...]
+    left: tuple[SomeKeys, ...]  # in the last layer, which may skip the first rows
+
 
 @dataclass(frozen=True, slots=True)
 class CachedKeys:
     """What new rows attend to. `positions` are the relative positions that occur; the last layer may skip the first rows."""
 
-    views: tuple[tuple[KeyBlocks, ...], ...]
+    views: tuple[OfView, ...]
     positions: Tensor
     span: tuple[int, int]  # the first and the last of them
     groups: tuple[HeadGroups, ...]  # of every layer
@@ -67,14 +93,19 @@ class CachedKeys:
         groups: tuple[HeadGroups, ...],
         store: Store = lambda layer, keys_values: keys_values,
         skip: int = 0,
+        *,
+        share_little: bool = False,
     ) -> CachedKeys:
-        """From what new rows see through each view. Without `store`, the new rows are all that there are."""
+        """From what new rows see through each view. Without `store`, the new rows are all that there are.
+
+        Rows that stand together and `share_little` of what they see, as hypotheses do, attend pair by pair if that is little.
+        """
         views = [cut(view) for view in views]
         lowest = min(int(view.relative.min()) for view in views)
         highest = max(int(view.relative.max()) for view in views)
         positions = torch.arange(lowest, highest + 1, device=views[0].keys.device)
-        blocks = tuple(blocks_of_view(view, lowest, len(positions), skip) for view in views)
-        return cls(blocks, positions, (lowest, highest), groups, store, skip)
+        keys = tuple(keys_of_view(view, lowest, len(positions), skip, share_little) for view in views)
+        return cls(keys, positions, (lowest, highest), groups, store, skip)
 
     def of_layer(self, layer: int, last: bool) -> LayerCachedKeys:
         return LayerCachedKeys(self, layer, self.skip if last else 0)
@@ -89,19 +120,30 @@ def cut(view: VisibleRows) -> VisibleRows:
     return VisibleRows(view.attends[:, :width].long(), relative, view.keys, channel)
 
 
-def blocks_of_view(view: VisibleRows, lowest: int, unused: int, skip: int) -> tuple[KeyBlocks, ...]:
-    """All rows of a view in blocks; `unused` is the position of places without a key."""
+def keys_of_view(view: VisibleRows, lowest: int, unused: int, skip: int, share_little: bool) -> OfView:
+    """The keys of all rows of a view, and of those that are left without the first `skip`.
+
+    `unused` is the position of places without a key.
+    """
     empty = torch.arange(view.attends.shape[1], device=view.keys.device) >= view.keys[:, None]
     position = (view.relative - lowest).masked_fill(empty, unused)
-    together = BLOCK_ROWS * BLOCKS_TOGETHER
-    blocks = []
-    for start, stop in ((0, skip), (skip, len(position))):  # rows to skip attend to little: no need for all columns
+    rows = len(position)
+    in_pairs = share_little and int(view.keys.sum()) <= KEYS_AT_MOST * rows
+    make, together = (KeyPairs.of, ROWS_TOGETHER) if in_pairs else (blocks_of, BLOCK_ROWS * BLOCKS_TOGETHER)
+
+    def of_rows(start: int, stop: int) -> Iterator[SomeKeys]:
         widest = int(view.keys[start:stop].max()) if stop > start else 0
         for first in range(start, stop, together):
             some = slice(first, min(first + together, stop)), slice(widest)
             channel = None if view.channel is None else view.channel[some]
-            blocks.append(blocks_of(first, view.attends[some], position[some], channel, unused))
-    return tuple(blocks)
+            yield make(first, view.attends[some], position[some], channel, unused)
+
+    left = tuple(of_rows(skip, rows))
+    if not skip:
+        return OfView(left, left)
+    if in_pairs:  # the fewer parts the better
+        return OfView(tuple(of_rows(0, rows)), left)
+    return OfView((*of_rows(0, skip), *left), left)  # rows to skip attend to little: they need not have all columns
 
 
 def blocks_of(first: int, attends: Tensor, position: Tensor, channel: Tensor | None, unused: int) -> KeyBlocks:
@@ -154,19 +196,20 @@ class LayerCachedKeys:
             by_position: (heads, rows, positions + 1) the score of each position that occurs; minus infinity in the last place.
             by_channel: (heads, rows, channel values) the score of each value of a view's channel, if it has one.
         """
+        groups = self.keys.groups[self.layer]
+        parts = [view.left if self.skip else view.all_rows for view in self.keys.views]
+        if len(groups) == 1 and len(only := parts[groups[0].view]) == 1:
+            return only[0].attend(content, by_position, by_channel, stored, groups[0]).flatten(1)
         mixed = torch.empty_like(content)
-        for group in self.keys.groups[self.layer]:
+        for group in groups:
             heads = slice(group.first, group.stop)
-            for blocks in self.keys.views[group.view]:
-                first = blocks.first - self.skip
-                if first < 0:
-                    continue
-                rows = slice(first, first + blocks.rows)
-                mixed[rows, heads] = attend_to_blocks(
-                    filled(content[rows, heads].transpose(0, 1), blocks),
-                    filled(by_position[heads, rows], blocks),
-                    None if by_channel is None else filled(by_channel[heads, rows], blocks),
-                    blocks,
+            for some in parts[group.view]:
+                first = some.first - self.skip
+                rows = slice(first, first + some.rows)
+                mixed[rows, heads] = some.attend(
+                    content[rows, heads],
+                    by_position[heads, rows],
+                    None if by_channel is None else by_channel[heads, rows],
                     stored,
                     group,
                 )

@@ -1,7 +1,8 @@
 """The decoder as a search runs it: the same numbers from weights that are put in order once, in fewer steps.
 
 Queries are scaled, and hold u, when they are made; what positions look like to queries is computed once for all passes; keys
-and values are written to where the KV cache keeps them. tests/model/test_frozen.py holds it against `Decoder`.
+and values are written to where the KV cache keeps them. Weights stand as a product reads them, and the feed-forward network
+takes a few rows at a time, which stay in a core's own cache. tests/model/test_frozen.py holds it against `Decoder`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dtg.model.attention import PositionBiases
 from dtg.model.decoder import Decoder, Layer
 from dtg.model.positions import sinusoids
 
+ROWS_AT_ONCE = 128  # through a feed-forward network on a CPU
 CHUNK = 64  # positions; from -1 on, those of a stack
 # For the number of a layer: where its new rows go, (rows, 2, heads, head width), and its table with all of them.
 Room = Callable[[int], tuple[Tensor, Tensor]]
@@ -93,8 +95,10 @@ class FrozenLayer:
         heads, head_width = self.attention.heads, self.attention.head_width
         inner, scale = heads * head_width, 1 / math.sqrt(head_width)
         weight = self.attention.queries_keys_values.weight
-        self.query = (weight[:inner] * (scale if self.attention.query_norm is None else 1.0)).t()
-        self.keys_values = weight[inner:].t()
+        self.query = transposed(weight[:inner] * (scale if self.attention.query_norm is None else 1.0))
+        self.keys_values = transposed(weight[inner:])
+        self.output, self.output_bias = transposed(self.attention.output.weight), self.attention.output.bias
+        self.inner, self.outer = transposed(layer.feedforward.inner.weight), transposed(layer.feedforward.outer.weight)
         self.content = None if self.biases is None else (self.biases.content * scale).flatten()
         self.positions = PositionTable(self)
 
@@ -135,7 +139,8 @@ class FrozenLayer:
         if attention.gates is not None:
             gates = 2 * attention.gates(queries).sigmoid()
             mixed = (mixed.view(-1, heads, head_width) * gates[:, :, None]).flatten(1)
-        return added(residual, mixed, attention.output)
+        found = torch.addmm(residual, mixed, self.output)
+        return found if self.output_bias is None else found.add_(self.output_bias)
 
     def store(self, rows: Tensor, new: Tensor) -> None:
         """Write keys and values of these rows to their place."""
@@ -149,16 +154,25 @@ class FrozenLayer:
 
     def feed_forward(self, rows: Tensor, residual: Tensor) -> Tensor:
         """Feed-forward, with its residual."""
+        found = torch.empty_like(residual)
+        if len(rows) <= ROWS_AT_ONCE or rows.device.type != "cpu":
+            self.feed_some(rows, residual, found)
+        else:
+            for some in zip(*(table.split(ROWS_AT_ONCE) for table in (rows, residual, found)), strict=True):
+                self.feed_some(*some)
+        return found.add_(self.layer.feedforward.outer.bias)
+
+    def feed_some(self, rows: Tensor, residual: Tensor, found: Tensor) -> None:
+        """The same of some rows, but for the last bias, written to where it goes."""
         network = self.layer.feedforward
-        inner = network.inner(rows)
+        inner = torch.addmm(network.inner.bias, rows, self.inner)
         inner = inner.relu_() if isinstance(network.activation, nn.ReLU) else network.activation(inner)
-        return added(residual, inner, network.outer)
+        torch.addmm(residual, inner, self.outer, out=found)
 
 
-def added(residual: Tensor, rows: Tensor, linear: nn.Linear) -> Tensor:
-    """The residual and a linear map of rows, in one step."""
-    found = torch.addmm(residual, rows, linear.weight.t())
-    return found if linear.bias is None else found.add_(linear.bias)
+def transposed(weight: Tensor) -> Tensor:
+    """(inputs, outputs) side by side in memory: products of few rows are faster by a third."""
+    return weight.t().contiguous()
 
 
 class FrozenDecoder:
