@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
 
@@ -81,17 +82,13 @@ class Dialect:
                 quoting=csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE,
                 skipinitialspace=is_spaced,
             )
-            names: list[str] | None = None
-            is_named = False
+            numbered = ((reader.line_num + self.skipped, values) for values in reader if values)
             try:
-                for values in filter(None, reader):
-                    if names is None:
-                        names = [name.strip() for name in values]
-                        continue
-                    line = reader.line_num + self.skipped
-                    if not is_named and len(values) == len(names) + 1 and "" not in names:
-                        names = ["", *names]  # R's write.table has no name for the names of rows
-                    is_named = True
+                names = [name.strip() for _, values in islice(numbered, 1) for name in values]
+                first = list(islice(numbered, 2))
+                if has_row_names(names, [values for _, values in first]):
+                    names = ["", *names]
+                for line, values in chain(first, numbered):
                     if len(values) != len(names):
                         raise DamagedFileError(
                             f"cannot read {path}, line {line}: there are {len(values)} fields under {len(names)} names."
@@ -100,6 +97,12 @@ class Dialect:
             except csv.Error as error:
                 line = reader.line_num + self.skipped
                 raise DamagedFileError(f"cannot read {path}, line {line}: {error}.") from None
+
+
+def has_row_names(names: list[str], first: list[list[str]]) -> bool:
+    """Whether rows have names, for which R's write.table writes no name: one value too many, and another in each row."""
+    is_wider = bool(first) and all(len(values) == len(names) + 1 for values in first)
+    return is_wider and "" not in names and len({values[0] for values in first}) == len(first)
 
 
 def encoding_of(path: Path, *, guess: bool) -> str:

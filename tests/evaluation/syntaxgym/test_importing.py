@@ -178,7 +178,7 @@ def test_tables_that_do_not_fit_are_named(suite: Suite, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 2: unexpected end of data"):
         import_surprisals(path, [suite])
     with pytest.raises(InputError, match=r"a file that ends in \.csv, \.tsv, \.jsonl, \.parquet"):
-        import_surprisals(write_tokens(tmp_path / "t.txt"), [suite])
+        import_surprisals(write_tokens(tmp_path / "t.doc"), [suite])
     with pytest.raises(InputError, match="there is no such file"):
         import_surprisals(tmp_path / "none.csv", [suite])
 
