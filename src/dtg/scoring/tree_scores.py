@@ -25,7 +25,7 @@ from dtg.transitions.batch import ActionBatch, SentenceBatch
 from dtg.trees.kinds import Tree
 
 ACTIONS_AT_ONCE = 4_000  # fresh actions in one pass: bounds memory
-ACTIONS_TO_FREEZE = 2_000  # from so many on, putting a decoder's weights in order costs less than it saves
+ACTIONS_TO_FREEZE = 2_000  # with at least this many, putting a decoder's weights in order costs less than it saves
 
 
 def score_trees(model: DecoderModel, trees: Sequence[Tree], constrained: bool | None = None) -> list[float]:

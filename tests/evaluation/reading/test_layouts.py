@@ -296,6 +296,18 @@ def test_stimuli_whose_names_differ_in_case(tmp_path: Path) -> None:
     assert len(found.words) == sum(len(text.split()) for text in LATIN_SQUARE.values()) and not found.is_read_on
 
 
+def test_stimuli_with_another_name_for_sentences(tmp_path: Path) -> None:
+    """The only column of several words has them; where there are two, the user is asked."""
+    times = [{"Item": 1, "position": n, "time": 300 + n} for n in range(1, 5)]
+    stimuli = [{"Item": 1, "Satz": "The old dog barked."}]
+    path = write(tmp_path / "times.csv", times)
+    found = read_times(path, {}, sentences=write(tmp_path / "stimuli.csv", stimuli))
+    assert [word.word for word in found.words] == ["The", "old", "dog", "barked."]
+    two = [{**row, "Frage": "Did the dog bark?"} for row in stimuli]
+    with pytest.raises(InputError, match=r"Several may be meant: Satz, Frage\. Call the one with the sentences"):
+        read_times(path, {}, sentences=write(tmp_path / "stimuli.csv", two))
+
+
 def test_regions_of_several_words(tmp_path: Path) -> None:
     rows = [
         {"subject": who, "item": 1, "region": number, "region_text": text, "rt": 500}

@@ -150,13 +150,6 @@ def shown(names: Sequence[str]) -> str:
     return ", ".join(name for name in names if name)
 
 
-def column_of_texts(path: Path, there: Sequence[str]) -> str:
-    """The column that has whole sentences."""
-    if found := known_columns(there, TEXTS):
-        return found[0]
-    raise InputError(f"{path} has no column called {', '.join(TEXTS[:4])}. It has: {shown(there)}.")
-
-
 def known_columns(there: Sequence[str], known: Sequence[str]) -> list[str]:
     """The columns of a table that are called as is known, the likeliest first."""
     simple = {simplified(name): name for name in reversed(there)}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dtg.errors import InputError
-from dtg.evaluation.tasks.reading.columns import SAMPLE, column_of_texts, shown, simplified, text_of
+from dtg.evaluation.tasks.reading.columns import SAMPLE, TEXTS, known_columns, shown, simplified, text_of
 from dtg.evaluation.tasks.reading.places import spelled
 from dtg.io.messages import pluralize
 from dtg.tables.formats import number_in, read_rows
@@ -39,7 +39,7 @@ class Stimuli:
         table = list(read_rows(path, guess_encoding=True))
         if not table:
             raise InputError(f"{path} has no rows; a row for each sentence is expected.")
-        text = column_of_texts(path, list(table[0][1]))
+        text = column_of_texts(path, [row for _, row in table])
         known = {simplified(name): name for name in reversed(list(table[0][1])) if name and name != text}
         keys = {name: known[simplified(name)] for name in there if simplified(name) in known and name not in others}
         if not keys:
@@ -63,6 +63,20 @@ class Stimuli:
         """From a column of the table of times that has the whole sentence in every row."""
         words = {key_of(row, (text,)): text_of(row[text]).split() for _, row in rows}
         return cls(f"the column {text}", (text,), words)
+
+
+def column_of_texts(path: Path, rows: Sequence[Row]) -> str:
+    """The column that has whole sentences: by its name, or else the only one whose values are several words."""
+    if named := known_columns(list(rows[0]), TEXTS):
+        return named[0]
+    found = [name for name in rows[0] if name and is_of_sentences(rows, name)]
+    if len(found) == 1:
+        return found[0]
+    several = f" Several may be meant: {shown(found)}." if found else ""
+    raise InputError(
+        f"{path} has no column called {', '.join(TEXTS[:4])}. It has: {shown(list(rows[0]))}.{several} "
+        "Call the one with the sentences `sentence`."
+    )
 
 
 def is_of_sentences(rows: Sequence[Row], name: str) -> bool:
