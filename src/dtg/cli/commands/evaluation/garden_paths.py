@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from dtg.cli.commands.evaluation.options import NO_PICTURES, ResultsGroup, check_surprisals, names_in
+from dtg.cli.commands.evaluation.options import ResultsGroup, check_surprisals, names_in, show_together
 from dtg.cli.commands.evaluation.reading import folder_names
 from dtg.cli.groups import takes_groups
 from dtg.cli.options import AccuracyOption, BeamOption, BoundaryOption, ModelsOption, WordBeamOption
 from dtg.errors import InputError
 from dtg.tables.columns import Base
-
-if TYPE_CHECKING:
-    from dtg.evaluation.results import Results
 
 
 @takes_groups
@@ -70,6 +66,7 @@ def evaluate_garden_paths(
             f"--beams takes whole numbers with commas between them, such as 1,10,100; {beams!r} was given."
         )
     from dtg.evaluation.tasks.garden_paths.task import GardenPaths
+    from dtg.evaluation.tasks.garden_paths.together import draw_together, side_by_side
 
     options: dict[str, Any] = {"accuracy": accuracy, "beam": beam, "word_beam": word_beam, "boundary": boundary}
     options |= {"beams": None if widths is None else list(map(int, widths)), "conversion": conversion}
@@ -84,7 +81,7 @@ def evaluate_garden_paths(
         task = GardenPaths.of(source, **{**options, "conversion": of_model(conversion, called)})
         some = replace(results, out=None if results.out is None else results.out / called)
         found.append(some.run(task, some.load(one), is_quiet=True))
-    show_together([one for one in found if one is not None], results.out)
+    show_together([one for one in found if one is not None], results.out, "effects", side_by_side, draw_together)
 
 
 def of_model(conversion: str | None, name: str) -> str | None:
@@ -92,22 +89,3 @@ def of_model(conversion: str | None, name: str) -> str | None:
     if conversion is not None and (Path(conversion) / name / "results.json").is_file():
         return str(Path(conversion) / name)
     return conversion
-
-
-def show_together(found: Sequence[Results], out: Path | None) -> None:
-    """The effects of all models, and each compared with the first."""
-    from dtg.evaluation.rendering import as_markdown, as_text
-    from dtg.evaluation.results import write_text
-    from dtg.evaluation.tasks.garden_paths.together import draw_together, side_by_side
-
-    if not found:
-        return
-    blocks = side_by_side(found)
-    typer.echo(as_text(blocks), nl=False)
-    if out is None:
-        return
-    write_text(out / "comparison.md", as_markdown(blocks))
-    is_drawn = draw_together(found, out)
-    typer.echo(f"\nEach model's effects are in a folder in {out}; this is in {out / 'comparison.md'}.")
-    if not is_drawn or not all(one.is_drawn for one in found):
-        typer.echo(NO_PICTURES, err=True)

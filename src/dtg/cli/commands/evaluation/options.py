@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from dtg.errors import InputError
 if TYPE_CHECKING:
     from dtg.evaluation.contract import Task
     from dtg.evaluation.models import EvaluatedModel
+    from dtg.evaluation.rendering import Block
     from dtg.evaluation.results import Results
 
 ByOption = Annotated[
@@ -110,3 +112,27 @@ def check_surprisals(model: Any, surprisals: Any, base: str | None) -> None:
         raise InputError("surprisals come from a --model or from a table, --surprisals FILE; give one of them.")
     if base is not None and surprisals is None:
         raise InputError("--base says what the numbers of --surprisals FILE are; name that too.")
+
+
+def show_together(
+    found: Sequence[Results],
+    out: Path | None,
+    what: str,
+    side_by_side: Callable[[Sequence[Results]], list[Block]],
+    draw_together: Callable[[Sequence[Results], Path], bool],
+) -> None:
+    """Several models in one page, each compared with the first; with a folder, written and drawn there, too."""
+    from dtg.evaluation.rendering import as_markdown, as_text
+    from dtg.evaluation.results import write_text
+
+    if not found:
+        return
+    blocks = side_by_side(found)
+    typer.echo(as_text(blocks), nl=False)
+    if out is None:
+        return
+    write_text(out / "comparison.md", as_markdown(blocks))
+    is_drawn = draw_together(found, out)
+    typer.echo(f"\nEach model's {what} are in a folder in {out}; this is in {out / 'comparison.md'}.")
+    if not is_drawn or not all(one.is_drawn for one in found):
+        typer.echo(NO_PICTURES, err=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dtg.cli.commands.evaluation.options import NO_PICTURES, ResultsGroup, names_in
+from dtg.cli.commands.evaluation.options import ResultsGroup, names_in, show_together
 from dtg.cli.groups import SurprisalGroup, takes_groups
 from dtg.cli.options import ColumnsOption, ModelsOption
 from dtg.errors import ColumnError, InputError
@@ -127,7 +127,9 @@ def evaluate_reading(
         evaluate_one(task, one, missing, replace(results, out=None if out is None else out / called), is_quiet=True)
         for one, called in zip(sources, folder_names(sources), strict=True)
     ]
-    show_together([one for one in found if one is not None], out)
+    from dtg.evaluation.tasks.reading.together import draw_together, side_by_side
+
+    show_together([one for one in found if one is not None], out, "words and numbers", side_by_side, draw_together)
 
 
 def wanted_rows(given: Sequence[str]) -> dict[str, list[str]]:
@@ -169,22 +171,3 @@ def folder_names(sources: Sequence[Path | ImportedSurprisals | None]) -> list[st
             f"two models are called {twice[0]}; evaluate them one by one, each with a --name and an --out."
         )
     return names
-
-
-def show_together(found: Sequence[Results], out: Path | None) -> None:
-    """All models in one table, and each compared with the first."""
-    from dtg.evaluation.rendering import as_markdown, as_text
-    from dtg.evaluation.results import write_text
-    from dtg.evaluation.tasks.reading.together import draw_together, side_by_side
-
-    if not found:
-        return
-    blocks = side_by_side(found)
-    typer.echo(as_text(blocks), nl=False)
-    if out is None:
-        return
-    write_text(out / "comparison.md", as_markdown(blocks))
-    is_drawn = draw_together(found, out)
-    typer.echo(f"\nEach model's words and numbers are in a folder in {out}; this is in {out / 'comparison.md'}.")
-    if not is_drawn or not all(one.is_drawn for one in found):
-        typer.echo(NO_PICTURES, err=True)
