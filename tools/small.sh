@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Make the models and the parser that are free for any use, from data to bundle, step by step; every step resumes where it was interrupted.
 #
-#   tools/small.sh corpus              the texts, cleaned and split into sentences, in shards (docs/data.md)
-#   tools/small.sh parser              a parser trained on EWT and the free part of AMALGUM: parser-free
+#   tools/small.sh parser              a parser trained on EWT and the free part of AMALGUM: parser-small
+#   tools/small.sh corpus              texts without trees, cleaned and split into sentences, in shards (docs/data.md)
 #   tools/small.sh parse STAGE         trees for the shards of a stage, by that parser
-#   tools/small.sh prepare STAGE       a corpus of these shards and EWT; the first stage makes the subwords
+#   tools/small.sh prepare STAGE       the corpus of a stage; the first makes the subwords
 #   tools/small.sh train NAME STAGE    dtg-small or txl-small, from where the stage before ended
-#   tools/small.sh bundle NAME [STAGE] into the package: parser-free, or a model as it is after a stage
+#   tools/small.sh evaluate NAME STAGE its scores: perplexity, SyntaxGym, BLiMP, garden paths
+#   tools/small.sh bundle NAME [STAGE] into the package: parser-small, or a model as it is after a stage
 #
-# A stage is 13 of the 77 shards, 3.2 million words, which takes about 100 minutes of one core for dtg-small: a computer that is not
-# kept for longer can train the next stage from the model that the last one bundled (START=FOLDER).
+# The first stage is the free part of AMALGUM, with its own trees, and EWT twice: 3.6 million words, which need neither parser nor
+# texts. Each further one is 13 of the 77 shards and EWT: 3.4 million words. A stage takes about 100 minutes of one core for
+# dtg-small: a computer that is not kept for longer can train the next from the model that the last one bundled (START=FOLDER).
 # DTG_DATA is the folder of the data, WORK (default: small) the one to work in.
 set -euo pipefail
 : "${DTG_DATA:?is to be the folder with ud/, amalgum/, text/ and the test sets sg/, blimp/, rt/}"
@@ -18,7 +20,8 @@ export OMP_NUM_THREADS=1
 PER_STAGE=13
 EWT=$DTG_DATA/ud/en_ewt-ud-train.conllu
 DEV=$DTG_DATA/ud/en_ewt-ud-dev.conllu
-PARSER=$WORK/parsers/parser-free
+TEST=$DTG_DATA/ud/en_ewt-ud-test.conllu
+PARSER=$WORK/parsers/parser-small
 cd "$(dirname "$0")/.."
 
 resume() { [ -d "$1" ] && echo --resume; true; }
@@ -34,14 +37,20 @@ parser() {
     --config parser-small --set training.epochs=1 --set model.word_count=12 --threads 1 --out "$PARSER" $(resume "$PARSER")
 }
 
-parse() { tools/parse_shards.sh "$WORK"/corpus "$PARSER"/best $((PER_STAGE * $1)); }
+parse() { tools/parse_shards.sh "$WORK"/corpus "$PARSER"/best $((PER_STAGE * ($1 - 1))); }
 
 prepare() {
-  local shards tokenizer=()
-  mapfile -t shards < <(sed -n "$((PER_STAGE * ($1 - 1) + 1)),$((PER_STAGE * $1))p" "$WORK"/corpus/order.txt)
-  [ "$1" = 1 ] || tokenizer=(--tokenizer "$WORK"/stage-1/tokenizer.model)
-  [ -d "$WORK"/stage-"$1" ] || dtg prepare --train "$EWT" "${shards[@]/#/$WORK/corpus/parsed/}" --dev "$DEV" --vocabulary 8192 \
-    "${tokenizer[@]}" --out "$WORK"/stage-"$1"
+  local trees=("$EWT") shards=() tokenizer=() free=$WORK/amalgum-free.conllu
+  if [ "$1" = 1 ]; then
+    [ -f "$free" ] || python tools/free_treebank.py "$DTG_DATA"/amalgum/amalgum-train.conllu.gz --out "$free"
+    trees+=("$EWT" "$free")
+  else
+    mapfile -t shards < <(sed -n "$((PER_STAGE * ($1 - 2) + 1)),$((PER_STAGE * ($1 - 1)))p" "$WORK"/corpus/order.txt)
+    trees+=("${shards[@]/#/$WORK/corpus/parsed/}")
+    tokenizer=(--tokenizer "${START:-$WORK/stage-1}"/tokenizer.model)
+  fi
+  [ -d "$WORK"/stage-"$1" ] || dtg prepare --train "${trees[@]}" --dev "$DEV" --roots first --vocabulary 8192 "${tokenizer[@]}" \
+    --out "$WORK"/stage-"$1"
 }
 
 train() {
@@ -52,12 +61,23 @@ train() {
     *) echo "dtg-small or txl-small is expected, not $1." >&2; exit 2 ;;
   esac
   [ "$2" = 1 ] || start=(--from "${START:-$before}")
-  dtg train modern "${start[@]}" --data "$WORK"/stage-"$2" --out "$run" --threads 1 $(resume "$run")
+  dtg train modern "${start[@]}" --set training.peak_rate=2e-3 --set training.save_every=750 --data "$WORK"/stage-"$2" --out "$run" \
+    --threads 1 $(resume "$run")
+}
+
+evaluate() {
+  local out=$WORK/evaluated/$1-$2 by=beam,joint
+  local model=(--model "$WORK"/runs/"$1-$2"/best --name "$1")
+  if [ "$1" = txl-small ]; then by=beam; else model+=(--accuracy fast); fi
+  dtg evaluate ppl --conllu "$TEST" --sample 500 --by $by "${model[@]}" --out "$out"/ppl
+  dtg evaluate sg "$DTG_DATA"/sg "${model[@]}" --out "$out"/sg
+  dtg evaluate garden-paths "$DTG_DATA"/rt/sap_classic_gp.csv "${model[@]}" --out "$out"/garden-paths
+  dtg evaluate blimp "$DTG_DATA"/blimp --limit 100 "${model[@]}" --out "$out"/blimp
 }
 
 bundle() {
   case $1 in
-    parser-free) python tools/bundle.py "$PARSER"/best "$1" ;;
+    parser-small) python tools/bundle.py "$PARSER"/best "$1" ;;
     *) python tools/bundle.py "$WORK"/runs/"$1-${2:?the stage}"/best "$1" ;;
   esac
 }
@@ -65,7 +85,7 @@ bundle() {
 case ${1:-} in
   corpus | parser) "$1" ;;
   parse | prepare) "$1" "${2:?the number of a stage, from 1}" ;;
-  train) train "${2:?dtg-small or txl-small}" "${3:?the number of a stage, from 1}" ;;
-  bundle) bundle "${2:?parser-free, dtg-small or txl-small}" "${3:-}" ;;
-  *) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  train | evaluate) "$1" "${2:?dtg-small or txl-small}" "${3:?the number of a stage, from 1}" ;;
+  bundle) bundle "${2:?parser-small, dtg-small or txl-small}" "${3:-}" ;;
+  *) sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

@@ -26,26 +26,48 @@ def test_the_parser_reads_what_is_free(script: RecordedScript) -> None:
     (options,) = of(commands, "train-parser")
     names = [Path(str(path)).name for path in options["treebanks"]]  # type: ignore[attr-defined]
     assert names == ["en_ewt-ud-train.conllu"] * 6 + ["amalgum.conllu"]  # no treebank of GUM
-    assert (options["resume"], options["out"]) == (False, work / "parsers" / "parser-free")
+    assert (options["resume"], options["out"]) == (False, work / "parsers" / "parser-small")
     (again,) = of(script.commands("parser"), "train-parser")
     assert again["resume"] is True
 
 
+def test_the_first_stage_needs_no_parser(script: RecordedScript) -> None:
+    work = script.folder / "work"
+    commands = script.commands("prepare", "1")
+    assert commands[0][:2] == ["python", "tools/free_treebank.py"]
+    (options,) = of(commands, "prepare")
+    names = [Path(str(path)).name for path in options["train"]]  # type: ignore[attr-defined]
+    assert names == ["en_ewt-ud-train.conllu"] * 2 + ["amalgum-free.conllu"]
+    assert (options["tokenizer"], options["out"]) == (None, work / "stage-1")
+    assert not script.commands("prepare", "1")  # it is there
+
+
 def test_stages_have_their_shards_and_start_where_the_one_before_ended(script: RecordedScript) -> None:
     work = script.folder / "work"
-    assert len(of(script.commands("parse", "2"), "parse")) == 26  # those of the first stage are needed, too
-    first, second = (of(script.commands("prepare", stage), "prepare")[0] for stage in ("1", "2"))
-    names = [Path(str(path)).name for path in second["train"]]  # type: ignore[attr-defined]
+    assert len(of(script.commands("parse", "3"), "parse")) == 26  # those of the stage before are needed, too
+    (third,) = of(script.commands("prepare", "3"), "prepare")
+    names = [Path(str(path)).name for path in third["train"]]  # type: ignore[attr-defined]
     assert names == ["en_ewt-ud-train.conllu", *(f"text-{n}.conllu" for n in range(14, 27))]
-    assert (first["tokenizer"], second["tokenizer"]) == (None, work / "stage-1" / "tokenizer.model")
+    assert third["tokenizer"] == work / "stage-1" / "tokenizer.model"
     (begun,) = of(script.commands("train", "txl-small", "1"), "train")
-    assert (begun["from_"], begun["set_"], begun["data"]) == (None, ["model.family=txl-tokens"], work / "stage-1")
+    assert (begun["from_"], begun["data"]) == (None, work / "stage-1")
+    assert begun["set_"] == ["model.family=txl-tokens", "training.peak_rate=2e-3", "training.save_every=750"]
     (continued,) = of(script.commands("train", "txl-small", "2"), "train")
-    assert continued["from_"] == work / "runs" / "txl-small-1" / "best" and not continued["set_"]
+    assert continued["from_"] == work / "runs" / "txl-small-1" / "best"
+    assert continued["set_"] == ["training.peak_rate=2e-3", "training.save_every=750"]
     script.environment["START"] = "bundled"
     (elsewhere,) = of(script.commands("train", "dtg-small", "3"), "train")
-    assert elsewhere["from_"] == Path("bundled")
+    (prepared,) = of(script.commands("prepare", "2"), "prepare")
+    assert (elsewhere["from_"], prepared["tokenizer"]) == (Path("bundled"), Path("bundled/tokenizer.model"))
     assert script.commands("bundle", "dtg-small", "3")[0][-2:] == [str(work / "runs/dtg-small-3/best"), "dtg-small"]
+
+
+def test_evaluations(script: RecordedScript) -> None:
+    for name, by, accuracy in (("dtg-small", "beam,joint", "fast"), ("txl-small", "beam", None)):
+        commands = script.commands("evaluate", name, "1")
+        kinds = [of(commands, "evaluate", kind) for kind in ("ppl", "sg", "garden-paths", "blimp")]
+        found = [options for (options,) in kinds]
+        assert {options["accuracy"] for options in found} == {accuracy} and found[0]["by"] == by
 
 
 def test_mistakes(script: RecordedScript) -> None:
