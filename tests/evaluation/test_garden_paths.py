@@ -14,7 +14,8 @@ from dtg.evaluation.rendering import as_text
 from dtg.evaluation.tasks.garden_paths.conversion import Conversion
 from dtg.evaluation.tasks.garden_paths.sentences import read_garden_paths
 from dtg.evaluation.tasks.garden_paths.task import GardenPaths
-from dtg.evaluation.tasks.garden_paths.together import draw_together, side_by_side
+from dtg.evaluation.tasks.garden_paths.together import side_by_side
+from dtg.evaluation.together import draw_together
 from dtg.language_model import LanguageModel
 from tests.evaluation.reading.test_reading import small_model, write
 from tests.real_data import data_file
@@ -150,7 +151,9 @@ def test_several_models_side_by_side(tmp_path: Path, small_model: LanguageModel)
     )
     page = as_text(side_by_side([first, second]))
     assert "wide: 4 items" in page and "narrow: 4 items" in page and "wide − narrow, bits" in page
-    assert draw_together([first, second], tmp_path) and (tmp_path / "effects.svg").is_file()
+    assert (
+        draw_together([first, second], GardenPaths.chart, tmp_path / "effects") and (tmp_path / "effects.svg").is_file()
+    )
 
 
 def test_conversion_spills_over(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def evaluate_garden_paths(
             f"--beams takes whole numbers with commas between them, such as 1,10,100; {beams!r} was given."
         )
     from dtg.evaluation.tasks.garden_paths.task import GardenPaths
-    from dtg.evaluation.tasks.garden_paths.together import draw_together, side_by_side
+    from dtg.evaluation.tasks.garden_paths.together import side_by_side
 
     options: dict[str, Any] = {"accuracy": accuracy, "beam": beam, "word_beam": word_beam, "boundary": boundary}
     options |= {"beams": None if widths is None else list(map(int, widths)), "conversion": conversion}
@@ -81,7 +81,8 @@ def evaluate_garden_paths(
         task = GardenPaths.of(source, **{**options, "conversion": of_model(conversion, called)})
         some = replace(results, out=None if results.out is None else results.out / called)
         found.append(some.run(task, some.load(one), is_quiet=True))
-    show_together([one for one in found if one is not None], results.out, "effects", side_by_side, draw_together)
+    done = [one for one in found if one is not None]
+    show_together(done, results.out, "effects", side_by_side, "effects", GardenPaths.chart)
 
 
 def of_model(conversion: str | None, name: str) -> str | None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dtg.evaluation.models import EvaluatedModel
     from dtg.evaluation.rendering import Block
     from dtg.evaluation.results import Results
+    from dtg.evaluation.together import ChartOf
 
 ByOption = Annotated[
     str,
@@ -119,11 +120,13 @@ def show_together(
     out: Path | None,
     what: str,
     side_by_side: Callable[[Sequence[Results]], list[Block]],
-    draw_together: Callable[[Sequence[Results], Path], bool],
+    picture: str,
+    chart_of: ChartOf,
 ) -> None:
     """Several models in one page, each compared with the first; with a folder, written and drawn there, too."""
     from dtg.evaluation.rendering import as_markdown, as_text
     from dtg.evaluation.results import write_text
+    from dtg.evaluation.together import draw_together
 
     if not found:
         return
@@ -132,7 +135,7 @@ def show_together(
     if out is None:
         return
     write_text(out / "comparison.md", as_markdown(blocks))
-    is_drawn = draw_together(found, out)
+    is_drawn = draw_together(found, chart_of, out / picture)
     typer.echo(f"\nEach model's {what} are in a folder in {out}; this is in {out / 'comparison.md'}.")
     if not is_drawn or not all(one.is_drawn for one in found):
         typer.echo(NO_PICTURES, err=True)

@@ -127,9 +127,10 @@ def evaluate_reading(
         evaluate_one(task, one, missing, replace(results, out=None if out is None else out / called), is_quiet=True)
         for one, called in zip(sources, folder_names(sources), strict=True)
     ]
-    from dtg.evaluation.tasks.reading.together import draw_together, side_by_side
+    from dtg.evaluation.tasks.reading.together import side_by_side
 
-    show_together([one for one in found if one is not None], out, "words and numbers", side_by_side, draw_together)
+    done = [one for one in found if one is not None]
+    show_together(done, out, "words and numbers", side_by_side, "fit", ReadingTask.chart)
 
 
 def wanted_rows(given: Sequence[str]) -> dict[str, list[str]]:

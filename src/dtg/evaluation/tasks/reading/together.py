@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from dtg.errors import MissingExtraError
 from dtg.evaluation.rendering import Block, Heading, Table, TextBlock
 from dtg.evaluation.results import Results
 from dtg.evaluation.tasks.reading.analysis import ALL, BY_SURPRISAL
 from dtg.evaluation.tasks.reading.pages import EXPLAINED, UNIT, gain_cells
-from dtg.evaluation.tasks.reading.task import ReadingTask
+from dtg.evaluation.together import compare_with_first
 
 
 def side_by_side(found: Sequence[Results]) -> list[Block]:
@@ -28,18 +26,4 @@ def side_by_side(found: Sequence[Results]) -> list[Block]:
     blocks += [Table([*header, "ms a bit"], rows)]
     warnings = {line for one in found for line in one.content["warnings"]}
     blocks += [TextBlock([*sorted(warnings), EXPLAINED])]
-    first, *others = found
-    for other in others:
-        blocks += [Heading(f"{first.name} and {other.name}", 2), *first.compare(other).blocks()]
-    return blocks
-
-
-def draw_together(found: Sequence[Results], folder: Path) -> bool:
-    """fit.svg and fit.png; false if matplotlib is not installed."""
-    chart = ReadingTask.chart({one.name: one.metrics for one in found})
-    try:
-        for suffix in (".svg", ".png"):
-            chart.draw(folder / f"fit{suffix}")
-    except MissingExtraError:
-        return False
-    return True
+    return blocks + compare_with_first(found)
