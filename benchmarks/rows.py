@@ -87,7 +87,7 @@ def compare_families(sentences: int, repeats: int) -> None:
     """Every family on one batch, beside its twin on an eighth of it."""
     trees, pieces = newswire_like(sentences, 22.0, seed=1)
     words, subwords = sum(map(len, trees)), sum(len(word) for sentence in pieces for word in sentence)
-    print(f"{sentences} sentences, {words / sentences:.1f} words on average, {subwords / words:.2f} subwords a word")
+    print(f"{sentences} sentences, {words / sentences:.1f} words on average, {subwords / words:.2f} subwords per word")
     print(
         f"{'family':<12}{'sentences/s':>12}{'rows/s':>12}{'twin, s/s':>11}{'ratio':>8}{'of released':>13}{'widest':>8}"
     )

@@ -1,6 +1,6 @@
 """What a training step costs: `python -m benchmarks.training`.
 
-A step is forward, backward and update on a batch of newswire-like sentences (22 words on average, 1.3 subwords a word),
+A step is forward, backward and update on a batch of newswire-like sentences (22 words on average, 1.3 subwords per word),
 prepared beforehand as in training. Its time is put beside this machine's own rate of multiplying matrices, measured in turns
 with it. CPU seconds are those of all threads together: other programs disturb them less than seconds of the clock.
 """

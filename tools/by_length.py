@@ -1,6 +1,6 @@
 """Where two models differ: `python tools/by_length.py FIRST SECOND LENGTH...`.
 
-FIRST and SECOND are what `dtg evaluate ppl --out` wrote, of the same sentences. Printed: by how many bits a word they differ
+FIRST and SECOND are what `dtg evaluate ppl --out` wrote, of the same sentences. Printed: by how many bits per word they differ
 in sentences with fewer words than the first LENGTH, from there to the next, and so on; below 0, the first predicts better.
 """
 
@@ -35,7 +35,7 @@ def show(folder: Path, other: Path, lengths: list[int]) -> None:
         for one in compare(*both) if all(both) else ():
             words = f"{low} to {high - 1} words"
             print(
-                f"{first.name} − {second.name}, by {one.by}, {words}: {one.shown} bits a word, {one.sentences:,} sentences"
+                f"{first.name} − {second.name}, by {one.by}, {words}: {one.shown} bits per word, {one.sentences:,} sentences"
             )
 
 

@@ -161,7 +161,7 @@ def test_two_models_are_compared_sentence_by_sentence(
     assert found["bits_per_word"]["value"] == pytest.approx(sum(bits) / 9)
     assert found["bits_per_word"]["low"] <= sum(bits) / 9 <= found["bits_per_word"]["high"]
     line = f"words − model, by exact and beam: {sum(bits) / 9:+.3f} ["
-    better = f"] bits a word; better on {sum(bit < 0 for bit in bits)} of 3 sentences."
+    better = f"] bits per word; better on {sum(bit < 0 for bit in bits)} of 3 sentences."
     assert line in capsys.readouterr().out and better in (tmp_path / "out" / "results.md").read_text()
     ppl(made, *options, "--against", tmp_path / "trees", "--out", tmp_path / "same")
     same = results(tmp_path / "same")[0]["compared"]

@@ -70,7 +70,7 @@ def test_the_command(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (found["format_version"], found["kind"], found["trees"]) == (1, "rerank", 61)
     run(made, "--limit", "2", "--trees", "3")
     shown = capsys.readouterr().out
-    assert shown.startswith("2 sentences, 2.0 trees a sentence")
+    assert shown.startswith("2 sentences, 2.0 trees per sentence")
     assert (
         "UAS, all words" in shown
         and "exact, no punctuation" in shown
@@ -84,7 +84,7 @@ def test_a_folder_of_results(made: Path, tmp_path: Path, capsys: pytest.CaptureF
     run(made, "--name", "mine", "--weight", "0.5", "--out", out)
     shown = capsys.readouterr().out
     assert (
-        shown.startswith("3 sentences, 20.3 trees a sentence\n\n")
+        shown.startswith("3 sentences, 20.3 trees per sentence\n\n")
         and "in 1 gold tree.\n\nEvery sentence is in" in shown
     )
     assert shown.endswith(f"Every sentence is in {out}/sentences.csv, and all of this in {out}/results.md.\n")

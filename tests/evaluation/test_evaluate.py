@@ -140,7 +140,7 @@ class Lengths(Task):
 
     @classmethod
     def summary(cls, name: str, content: dict[str, Any]) -> list[Block]:
-        return [TextBlock([f"{name}: {content['mean']:.1f} subwords a word"])]
+        return [TextBlock([f"{name}: {content['mean']:.1f} subwords per word"])]
 
     @classmethod
     def compared(cls, content: Any, ours: Any, theirs: Any, names: tuple[str, str]) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def test_what_is_told(gold: list[DependencyTree], tmp_path: Path) -> None:
     rows = counted(gold)
     task = RerankedTrees(Path("ud/gold.conllu"), tuple(gold), NamedProposal(small_parser(), "mine", "0"))
     content = task.summarize(rows, "mine")
-    assert content["title"] == "Reranking by mine on gold.conllu: 3 sentences, 1.7 trees a sentence"
+    assert content["title"] == "Reranking by mine on gold.conllu: 3 sentences, 1.7 trees per sentence"
     first, *_, last = measures_table(content).rows
     assert first[:4] == ["UAS, all words", "22.22", "77.78", "77.78"] and first[4].startswith(
         "+55.56 (from +0.00 to +75"

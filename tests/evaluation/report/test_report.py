@@ -186,13 +186,13 @@ def test_perplexities_are_compared_sentence_by_sentence(made: Made) -> None:
     words = sum(int(row["words"]) for row in ours)
     bits = [(float(b["log_exact"]) - float(a["log_proposal"])) / math.log(2) for a, b in zip(ours, theirs, strict=True)]
     row = made.row("paired-ppl", "dtg", "txl-tokens")
-    cell = row["first − second, bits a word"]
+    cell = row["first − second, bits per word"]
     assert row["log p by"].text == "proposal and exact" and not cell.notes
     assert cell.number == pytest.approx(sum(bits) / words)
     assert cell.interval is not None and cell.interval[0] < sum(bits) / words < cell.interval[1]
     assert row["better by first"].number == sum(bit < 0 for bit in bits)
     assert (row["sentences"].number, row["words"].number) == (20, words)
-    other_trees = made.row("paired-ppl", "dtg", STRANGE, "proposal")["first − second, bits a word"]
+    other_trees = made.row("paired-ppl", "dtg", STRANGE, "proposal")["first − second, bits per word"]
     assert other_trees.notes == ("Not found as for `dtg`: trees: 100, not 300.",)
     assert "`dtg evaluate ppl" in made.row("paired-ppl", "dtg", "dtg-swift")["log p by"].notes[0]
 

@@ -135,7 +135,7 @@ def test_systems_are_compared_over_all_pairs_of_seeds(
     assert found["lowest"].number == pytest.approx(min(pairs))
     assert found["highest"].number == pytest.approx(max(pairs))
     assert found["holds in"].text == f"{sum(one * mean(pairs) > 0 for one in pairs)} of 6 pairs"
-    assert found["in"].text == ("bits a word" if kind == "ppl" else "points of a hundred")
+    assert found["in"].text == ("bits per word" if kind == "ppl" else "percentage points")
     alone = row(page, "seeds-paired", TITLES[kind], "dtg", "solo")
     assert alone["holds in"].text.endswith(" of 3 pairs")
     assert alone["first − second"].notes == (

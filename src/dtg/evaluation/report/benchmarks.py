@@ -261,7 +261,7 @@ def reranking_table(
     key, called = measure
     header = (
         *("Model", "words", *(f"{called} {who}" for who in ("of the proposal", "reranked", "of the oracle"))),
-        *("reranked − proposal", *(f"exact, {who}" for who in WHOSE), "trees a sentence", "sentences"),
+        *("reranked − proposal", *(f"exact, {who}" for who in WHOSE), "trees per sentence", "sentences"),
     )
     some = [found for found in results_of(models, kind) if found is not None]
     unequal = iter(unlike([basis_of(found, "rerank") for found in some]))

@@ -73,7 +73,7 @@ class Measure:
     over_groups: bool = False
     scale: Scale = percent
     compared: Scale = percent
-    unit: str = "points of a hundred"  # of differences
+    unit: str = "percentage points"  # of differences
     decimals: int = 1  # of differences, and of the number unless it is a perplexity
 
     def text(self, value: float) -> str:
@@ -83,7 +83,7 @@ class Measure:
         return f"{value:+,.{self.decimals}f}"
 
 
-PER_WORD = Measure("PPL per word", scale=perplexity, compared=bits, unit="bits a word", decimals=3)
+PER_WORD = Measure("PPL per word", scale=perplexity, compared=bits, unit="bits per word", decimals=3)
 BLIMP = Measure("BLiMP, by pairs")
 PAIRS = Measure("Minimal pairs")
 UAS = Measure("Reranking, UAS")

@@ -1,6 +1,6 @@
 """Two models on the same items: the first model and each other, by the paper's overlap table and McNemar's test.
 
-And on the same sentences: by how many bits a word they differ.
+And on the same sentences: by how many bits per word they differ.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from dtg.evaluation.tasks.perplexity_scores import compare as compare_sentences
 from dtg.evaluation.tasks.registry import ACCURACY_TASKS, TASKS
 
 HEADER = ("first", "second", "items", "first − second", "both right", "only first", "only second", "neither", "p")
-PPL_HEADER = ("first", "second", "log p by", "first − second, bits a word", "better by first", "sentences", "words")
+PPL_HEADER = ("first", "second", "log p by", "first − second, bits per word", "better by first", "sentences", "words")
 EXPLAINED = (
     BITS_EXPLAINED,
-    "Other differences are points of a hundred. All have 95 % intervals of the paired bootstrap.",
+    "Other differences are percentage points. All have 95 % intervals of the paired bootstrap.",
     "p is of McNemar's test, exact and two-sided: how likely so uneven a split of the items that only one model gets right "
     "would be if neither were better.",
     "It says nothing about other seeds of the same models, and is not corrected for there being several comparisons.",

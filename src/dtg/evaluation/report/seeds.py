@@ -59,7 +59,7 @@ EXPLAINED = (
     "seeds this shows (n − 1)/n of the variance between seeds, so that with few of them intervals are too narrow.",
     "Holds in: pairs of seeds in which the difference has the same sign as the mean difference. Pairs share seeds, and are not "
     "independent of each other.",
-    "Perplexities are subtracted as bits a word: below 0, the first system predicts the words better.",
+    "Perplexities are subtracted as bits per word: below 0, the first system predicts the words better.",
 )
 
 

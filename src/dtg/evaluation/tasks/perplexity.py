@@ -233,7 +233,7 @@ class Perplexity(Task):
     ) -> Content:
         found = compare(ours, theirs)
         notes = [
-            f"{names[0]} − {names[1]}, by {one.by}: {one.shown} bits a word; better on {one.better:,} of "
+            f"{names[0]} − {names[1]}, by {one.by}: {one.shown} bits per word; better on {one.better:,} of "
             f"{pluralize(one.sentences, 'sentence')}."
             for one in found
         ]

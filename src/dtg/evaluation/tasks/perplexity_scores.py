@@ -175,7 +175,7 @@ def remarks(by: str, one: Mapping[str, Any]) -> Iterable[str]:
         )
         yield f"{by}: without {pluralize(one['sentences_without'], 'sentence')} whose {why}."
     if by == "proposal":
-        yield f"proposal: {one['trees']:,.1f} different trees a sentence."
+        yield f"proposal: {one['trees']:,.1f} different trees per sentence."
     if one.get("exact_sentences"):
         yield f"estimate: exact for {pluralize(one['exact_sentences'], 'sentence')}, all of whose trees were drawn."
     if one.get("standard_error") is not None:

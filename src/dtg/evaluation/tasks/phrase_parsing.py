@@ -190,7 +190,7 @@ def f1_interval(rows: Sequence[Row], matched: str, found: str, seed: int = 0) ->
 
 
 def difference_of_ratios(ours: tuple[Any, Any], theirs: tuple[Any, Any], seed: int = 0) -> dict[str, Any]:
-    """By how many points of a hundred one ratio is above another, with the interval of the paired bootstrap over sentences.
+    """By how many percentage points one ratio is above another, with the interval of the paired bootstrap over sentences.
 
     A ratio is given as two arrays, numerators and denominators of the sentences.
     """

@@ -91,7 +91,7 @@ class RerankingTask(GoldTask, Protocol):
     def described(self, name: str, explained: Sequence[str], found: Content) -> Content:
         """The numbers, with a title and what has to be said about them."""
         trees = found["trees"] / found["sentences"]
-        counts = f"{pluralize(found['sentences'], 'sentence')}, {trees:.1f} trees a sentence"
+        counts = f"{pluralize(found['sentences'], 'sentence')}, {trees:.1f} trees per sentence"
         weighted = [f"weight: log q of the proposal counts {self.weight:g} beside log p."] if self.weight else []
         notes = [*explained, *details(self.settings(), self.proposal.name), *weighted]
         return {"title": f"Reranking by {name} on {self.source.name}: {counts}", "notes": notes, **found}

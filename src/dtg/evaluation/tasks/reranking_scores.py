@@ -86,7 +86,7 @@ def part_scores(rows: Sequence[Row], of: str, seed: int) -> dict[str, Any] | Non
 
 
 def difference(gained: np.ndarray[Any, Any], of: np.ndarray[Any, Any], seed: int) -> dict[str, Any]:
-    """In points of a hundred: what reranking gains, and the interval of the paired bootstrap."""
+    """In percentage points: what reranking gains, and the interval of the paired bootstrap."""
     low, high = ratio_interval(gained, of, seed=seed)
     value = float(gained.sum() / of.sum())
     return {"value": round(100 * value, 2), "interval": [round(100 * low, 2), round(100 * high, 2)]}

@@ -11,7 +11,7 @@ from dtg.evaluation.rendering import Block, Heading, Table, TextBlock, p_value
 from dtg.evaluation.tasks.reading.analysis import BY_SURPRISAL
 
 THOUSANDTHS = 1000.0  # gains are shown in thousandths of a nat
-UNIT = "10⁻³ nats a word"
+UNIT = "10⁻³ nats per word"
 EXPLAINED = (
     "Held-out: each fold is predicted by a linear regression on the others. Controls: length, log frequency, position, "
     "punctuation before and after, sentence start and end; all of them, and the model's columns, also of the two words before. "
