@@ -54,6 +54,17 @@ def test_cards_say_what_must_be_known(name: str) -> None:
         assert heading in pretrained.card(name)
 
 
+def test_what_is_bundled_is_free_for_any_use() -> None:
+    """Cards are read by people; that nobody forgets a line of them is all that a test can see."""
+    bundled = [path.parent for path in pretrained.FOLDER.glob(f"*/{pretrained.CARD}")]
+    assert {folder.name for folder in bundled} == {pretrained.MODEL, pretrained.WORDS_MODEL, pretrained.PARSER}
+    for folder in bundled:
+        licence = pretrained.card(folder.name).partition("## Licence")[2].partition("\n## ")[0]
+        assert "CC BY-SA 4.0" in licence and "also commercially" in licence
+    for name in set(pretrained.names()) - {folder.name for folder in bundled}:
+        assert "CC BY-NC-SA 4.0" in pretrained.card(name).partition("## Licence")[2]
+
+
 def test_the_score_on_the_card_is_the_score() -> None:
     """The first 200 sentences of EWT test, as the card gives them."""
     stated = re.search(r"first 200 sentences of EWT test: UAS ([\d.]+)", pretrained.card(pretrained.PARSER))
@@ -104,7 +115,7 @@ def test_commands_use_it_and_tell_about_it(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_is_answered_with_what_there_is() -> None:
-    with pytest.raises(DtgError, match=r"dtg-maxi is not a model.*or a name: dtg-mini or txl-mini"):
+    with pytest.raises(DtgError, match=r"dtg-maxi is not a model.*or a name: dtg-small or txl-small"):
         dtg.load("dtg-maxi")
     with pytest.raises(DtgError, match="is a parser, not a language model"):
         dtg.load(pretrained.PARSER)

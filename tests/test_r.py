@@ -34,7 +34,7 @@ def run_r(script: str, folder: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["txl-mini", "dtg-mini"])  # without and with a search, by the command's default
+@pytest.mark.parametrize("model", ["txl-small", "dtg-small"])  # without and with a search, by the command's default
 def test_the_numbers_of_the_command(model: str, tmp_path: Path) -> None:
     needs_package("reticulate")
     with (tmp_path / "stimuli.csv").open("w", encoding="utf-8", newline="") as file:

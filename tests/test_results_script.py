@@ -104,7 +104,7 @@ def test_all_corpora_have_the_same_words_and_subwords(everything: tuple[Path, Co
     parsers = {Path(str(options["out"])).parent.name: options["parser"] for options in of(commands, "parse")}
     assert len(of(commands, "parse")) == 12
     assert [str(parsers[kind]).rpartition("/")[2] for kind in ("parsed", "pretrained", "spans")] == [
-        "parser-small",
+        "parser-gum",
         "pretrained",
         "spans",
     ]
@@ -116,7 +116,7 @@ def test_proposals_are_those_of_the_parser_that_a_model_learned_from(everything:
             if "evaluated" in str(options["out"]):
                 expected = {"corpus-spans": "spans", "corpus-pretrained": "pretrained"}
                 corpus = CORPUS.get(system(str(options["name"])), "corpus")
-                assert str(options["parser"]).rpartition("/")[2] == expected.get(corpus, "parser-small")
+                assert str(options["parser"]).rpartition("/")[2] == expected.get(corpus, "parser-gum")
                 assert options["trees"] == 300
 
 
@@ -157,8 +157,8 @@ def test_box_puts_both_models_into_the_package(script: RecordedScript) -> None:
     made = [arguments for program, *arguments in commands if program == "python"]
     work = script.folder / "work"
     assert [[Path(tool).name, *rest] for tool, *rest in made] == [
-        ["bundle.py", str(work / "runs" / "dtg" / "best"), "dtg-mini"],
-        ["bundle.py", str(work / "runs" / "tokens" / "best"), "txl-mini"],
+        ["bundle.py", str(work / "runs" / "dtg" / "best"), "dtg-mini", "--not-free"],
+        ["bundle.py", str(work / "runs" / "tokens" / "best"), "txl-mini", "--not-free"],
     ]
 
 

@@ -28,7 +28,7 @@ def test_tutorial_and_what_else_uses_the_box(tmp_path: Path) -> None:
     shown = [content for language, content in others if language == "python"]
     script.write_text("\n".join([script_of(DOCS / "tutorial.md"), *shown]), encoding="utf-8")
     printed = run(script)
-    for expected in ("cabinet", "log p(x) =", "log p(x) ≥", "dtg-mini: are", "txl-mini: are"):
+    for expected in ("cabinet", "log p(x) =", "log p(x) ≥", "dtg-small: are", "txl-small: are"):
         assert expected in printed
     made = {"keys.svg", "items.csv", "items.csv.meta.json", "made_up.conllu", "agreement_near.json", "results"}
     assert made <= {path.name for path in tmp_path.iterdir()}

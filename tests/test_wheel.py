@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert {"CITATION.cff", "LICENSE", "README.md", "CHANGELOG.md"} <= {path.name for path in unpacked.iterdir()}
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=unpacked)
     (found,) = folder.glob("*.whl")
+    with zipfile.ZipFile(found) as files:
+        assert not [name for name in files.namelist() if "-mini" in name or "-gum" in name]  # not for commercial use
+        assert [name for name in files.namelist() if name.endswith("pretrained/LICENSE.md")]
     return found
 
 
@@ -113,7 +117,7 @@ def test_the_first_commands_of_the_readme(bare: Path, tmp_path: Path) -> None:
     texts = [[(tmp_path / f"{n}.{kind}").read_text() for kind in ("code", "out", "err")] for n in range(len(commands))]
     codes, printed, told = zip(*texts, strict=True)
     assert codes == ("0", "0", "0", "0", "0", "1", "0"), told
-    expected = ("\tDET\t", "dtg-mini", "difference", "3. The verb agrees with “manager”", "mini-quarter")
+    expected = ("\tDET\t", "dtg-small", "difference", "3. The verb agrees with “manager”", "mini-quarter")
     assert all(part in text for part, text in zip(expected, printed, strict=False))
     assert (tmp_path / "demo" / "surprisals.csv").is_file() and "drawing pictures needs matplotlib" in told[3]
     assert "needs matplotlib" in told[5] and "pip install matplotlib" in told[5]

@@ -56,7 +56,7 @@ prepare() {
       prepare
       [ -d "$WORK"/corpus-projected ] || dtg prepare --train "${TRAINING[@]}" --dev "$DEV" --roots first --project head \
         --tokenizer "$WORK"/corpus/tokenizer.model --out "$WORK"/corpus-projected ;;
-    parsed) parsed parsed conllu parser-small ;;
+    parsed) parsed parsed conllu parser-gum ;;
     pretrained) parsed pretrained conllu "$PRETRAINED" ;;
     spans) parsed spans ptb "$SPANS" ;;
     *) echo "There is no corpus $1; there are: corpus projected spans parsed pretrained" >&2; exit 2 ;;
@@ -125,7 +125,7 @@ evaluation() {
 
 # One accuracy for all of a budget; trees are drawn from the parser whose trees the model was trained on.
 evaluate() {
-  local budget system seed changed results=$WORK/evaluated/$1 parser=parser-small trees=300 project=() accuracy=() sentences=500 pairs=100 gold=()
+  local budget system seed changed results=$WORK/evaluated/$1 parser=parser-gum trees=300 project=() accuracy=() sentences=500 pairs=100 gold=()
   read_name "$1"
   [ "$budget" = eighth ] && accuracy=(--accuracy fast) sentences=100 pairs=10 gold=(--sample 200)
   case $system in
@@ -184,12 +184,12 @@ beams() {
   evaluation blimp dtg "$DTG_DATA"/blimp --limit 20 --beam 10 --word-beam 5 --against "$wide"/blimp --out "$WORK"/beams/blimp-10
 }
 
-# The bundled models were trained in float32.
+# Both models of `models/` were trained in float32.
 bundle() {
   local pair PRECISION=no
   for pair in dtg:dtg-mini tokens:txl-mini; do
     train "${pair%:*}"
-    python "$(dirname "$0")"/bundle.py "$WORK"/runs/"${pair%:*}"/best "${pair#*:}"
+    python "$(dirname "$0")"/bundle.py "$WORK"/runs/"${pair%:*}"/best "${pair#*:}" --not-free
   done
 }
 

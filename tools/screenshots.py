@@ -16,7 +16,7 @@ import dtg
 from tests.explore.browser import READY, running_browser, running_server
 
 DOCS = Path(__file__).parents[1] / "docs"
-SENTENCE = "The horse raced past the barn fell ."
+SENTENCE = "The boy invited to the party laughed ."
 PAIR = ("While the man hunted the deer ran into the woods .", "While the man hunted , the deer ran into the woods .")
 SIZES = {"projector": (1920, 1080), "laptop": (1280, 800), "phone": (390, 844)}
 VIEWS = {
@@ -29,8 +29,8 @@ VIEWS = {
 
 def main() -> None:
     """Everything, one after another."""
-    models = {name: dtg.load(name) for name in ("dtg-mini", "txl-mini")}
-    models["dtg-mini"].explore(SENTENCE).save(DOCS / "pages" / "garden-path.html")
+    models = {name: dtg.load(name) for name in ("dtg-small", "txl-small")}
+    models["dtg-small"].explore(SENTENCE).save(DOCS / "pages" / "garden-path.html")
     decoders = {name: model.decoder_model for name, model in models.items()}
     with running_server(decoders) as server, running_browser() as browser:
 

@@ -216,7 +216,7 @@ def test_the_best_trees_of_a_language_model(tmp_path: Path) -> None:
     first, second = read_conllu(out)
     assert first.heads != second.heads and comments(second)["tree"] == "2"
     assert float(comments(first)["log_joint"]) > float(comments(second)["log_joint"])
-    best = load("dtg-mini").parse("The dog barks.", beam=20)
+    best = load("dtg-small").parse("The dog barks.", beam=20)
     assert isinstance(best.tree, DependencyTree) and best.tree.heads == first.heads
     assert float(comments(first)["log_joint"]) == pytest.approx(best.log_probability, abs=1e-4)
     assert "--parser is for --by parser" in dtg("parse", "a", "--by", "model", "--parser", "x", code=1).stderr

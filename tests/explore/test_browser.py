@@ -214,7 +214,7 @@ def test_examples_are_one_click_away(watched: Watched, server: RunningServer) ->
     page.goto(address(server, s="The"))
     is_done(page, "The")
     page.get_by_role("button", name="MV/RR").click()
-    is_done(page, "fell")
+    is_done(page, "laughed")
     page.get_by_role("button", name="Agreement attraction").click()
     is_done(page, "are")
     page.get_by_role("tab", name="Next word").wait_for()

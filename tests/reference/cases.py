@@ -189,20 +189,27 @@ def make_released(family: str, head: str) -> calls.Model:
 
 
 def bundled_cases() -> dict[str, Case]:
-    parser = cache(lambda: calls.load_parser("parser-small"))
+    parser = cache(lambda: calls.load_parser("parser-gum"))
     return {
         "dtg-mini": bundled_model("dtg-mini") | trees_of_bundled(parser),
         "txl-mini": bundled_model("txl-mini"),
-        "parser-small": {
-            "best": lambda: by_sentence(real_sentences(), calls.best_parses(parser(), real_sentences())),
-            "5 best": lambda: {" ".join(words): calls.k_best(parser(), words, 5) for words in real_sentences()[::5]},
-            "samples": lambda: {
-                " ".join(words): calls.samples(parser(), words, 4, seed=1) for words in real_sentences()[1::8]
-            },
-            "samples without replacement": lambda: {
-                " ".join(words): calls.samples_without_replacement(parser(), words, 4, seed=2)
-                for words in real_sentences()[2::8]
-            },
+        "parser-gum": bundled_parser(parser),
+        "dtg-small": bundled_model("dtg-small"),
+        "txl-small": bundled_model("txl-small"),
+        "parser-small": bundled_parser(cache(lambda: calls.load_parser("parser-small"))),
+    }
+
+
+def bundled_parser(parser: Callable[[], calls.Parser]) -> Case:
+    return {
+        "best": lambda: by_sentence(real_sentences(), calls.best_parses(parser(), real_sentences())),
+        "5 best": lambda: {" ".join(words): calls.k_best(parser(), words, 5) for words in real_sentences()[::5]},
+        "samples": lambda: {
+            " ".join(words): calls.samples(parser(), words, 4, seed=1) for words in real_sentences()[1::8]
+        },
+        "samples without replacement": lambda: {
+            " ".join(words): calls.samples_without_replacement(parser(), words, 4, seed=2)
+            for words in real_sentences()[2::8]
         },
     }
 

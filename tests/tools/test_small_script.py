@@ -51,7 +51,8 @@ def test_stages_have_their_shards_and_start_where_the_one_before_ended(script: R
     assert third["tokenizer"] == work / "stage-1" / "tokenizer.model"
     (begun,) = of(script.commands("train", "txl-small", "1"), "train")
     assert (begun["from_"], begun["data"]) == (None, work / "stage-1")
-    assert begun["set_"] == ["model.family=txl-tokens", "training.peak_rate=2e-3", "training.save_every=750"]
+    first = ["model.family=txl-tokens", "training.words=2700000", "training.peak_rate=2e-3", "training.save_every=750"]
+    assert begun["set_"] == first
     (continued,) = of(script.commands("train", "txl-small", "2"), "train")
     assert continued["from_"] == work / "runs" / "txl-small-1" / "best"
     assert continued["set_"] == ["training.peak_rate=2e-3", "training.save_every=750"]

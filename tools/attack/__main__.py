@@ -51,7 +51,7 @@ def read_all(seed: int, folder: Path, minutes: float, most: int, found: list[Tal
 
 MODELS = {  # the language model, the parser, and how many sentences they are given
     "a very small model": (SMALL_MODEL, SMALL_PARSER, 300),
-    "the bundled models": ("dtg-mini", "parser-small", 24),
+    "the bundled models": ("dtg-small", "parser-small", 24),
 }
 
 

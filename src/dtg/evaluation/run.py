@@ -1,6 +1,6 @@
 """The one way in which every evaluation is run: measured, stored, summarized, compared and written.
 
-results = dtg.evaluate("dtg-mini", "blimp", "blimp/data", limit=100)
+results = dtg.evaluate("dtg-small", "blimp", "blimp/data", limit=100)
 results.metrics, results.rows, results.compare(other)
 """
 

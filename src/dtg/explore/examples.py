@@ -23,8 +23,14 @@ class ExampleSentence:
 EXAMPLES = (
     ExampleSentence(
         "Garden path: main verb or reduced relative (MV/RR)",
+        "The boy invited to the party laughed .",
+        "At “laughed” the reading in which “invited” is the main verb breaks down.",
+        at=7,
+    ),
+    ExampleSentence(
+        "Garden path: main verb or reduced relative, the textbook example (horse)",
         "The horse raced past the barn fell .",
-        "At “fell” the reading in which “raced” is the main verb breaks down.",
+        "“raced” looks like the main verb, until “fell”; a small model may not recover from that.",
         at=7,
     ),
     ExampleSentence(

@@ -16,8 +16,8 @@ FOLDER = Path(__file__).parent
 CHECKOUT = FOLDER.parents[2] / "models"  # an installed package has none
 CARD = "CARD.md"
 PARSER = "parser-small"  # where no parser is named
-MODEL = "dtg-mini"  # where no model is named
-WORDS_MODEL = "txl-mini"  # the same data, budget and size without trees, to compare with
+MODEL = "dtg-small"  # where no model is named
+WORDS_MODEL = "txl-small"  # the same data, budget and size without trees, to compare with
 
 
 def find(name: str | Path) -> Path:

@@ -1,7 +1,7 @@
 # Surprisal and what goes with it, from R: one file, which needs R's package reticulate and a Python that has dtg.
 #
 #   source("dtg.R")
-#   words <- dtg_surprisal(stimuli, column = "sentence", model = "dtg-mini")
+#   words <- dtg_surprisal(stimuli, column = "sentence", model = "dtg-small")
 #
 # Python is found by reticulate: reticulate::use_python("/path/to/.venv/bin/python") or the variable RETICULATE_PYTHON names the one
 # that dtg is installed in; where neither is set, newer versions of reticulate (1.41) make an environment with dtg in it. dtg then runs
@@ -46,7 +46,7 @@ dtg_run <- function(...) {
 # boundary  "next" or "own": the word whose surprisal contains that a word is over
 # columns   more columns, such as c("reductions", "integration_cost"), or "all"
 # end       a row for the end of each sentence, too
-dtg_surprisal <- function(data, column = "sentence", model = "dtg-mini", accuracy = NULL, beam = NULL, per = "whitespace",
+dtg_surprisal <- function(data, column = "sentence", model = "dtg-small", accuracy = NULL, beam = NULL, per = "whitespace",
                           base = "2", boundary = "next", columns = character(), end = FALSE) {
   if (is.character(data)) data <- stats::setNames(data.frame(data, stringsAsFactors = FALSE), column)
   if (!is.data.frame(data)) {

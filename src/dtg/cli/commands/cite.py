@@ -23,7 +23,7 @@ def cite(
 ) -> None:
     """A checklist for a paper's methods section, and BibTeX of what was used.
 
-    dtg cite dtg-mini --beam 100 --boundary own
+    dtg cite dtg-small --beam 100 --boundary own
 
     dtg cite words.csv
 

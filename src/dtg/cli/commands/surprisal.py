@@ -85,7 +85,7 @@ def surprisal(
 
     dtg surprisal "The dog barks." --model run/best --draw dog.svg
 
-    dtg surprisal items.txt --model run/best --model txl-mini --out items.csv
+    dtg surprisal items.txt --model run/best --model txl-small --out items.csv
 
     dtg surprisal stimuli.csv --column sentence --out words.csv
 

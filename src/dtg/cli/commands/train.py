@@ -72,7 +72,7 @@ def train(
 
     dtg train mini --set model.family=txl-tokens --data corpus --out runs/txl
 
-    dtg train modern --from dtg-mini --set training.peak_rate=2e-4 --data my-corpus --out runs/tuned
+    dtg train modern --from dtg-small --set training.peak_rate=2e-4 --data my-corpus --out runs/tuned
 
     torchrun --nproc-per-node 4 --no-python dtg train paper --data corpus --out runs/paper --precision bf16
     """

@@ -27,6 +27,7 @@ const app = {
   wordBeam: null,
   at: 0, // the column that is looked at
   follows: true, // ... is the latest one
+  awaitsWords: false, // Enter was pressed before there was a word to step to
   picked: 0, // the pane whose hypothesis is looked at
   picks: [0, 0], // its rank, in each pane
   showsAll: false, // also hypotheses that hardly matter
@@ -183,6 +184,7 @@ function drawStrip() {
   const longest = Math.max(1, ...app.panes.flatMap((pane) => pane.words.map((word) => word.length)));
   app.columnWidth = Math.floor(Math.max(least, Math.min(190, Math.max((strip.clientWidth - 2) / Math.max(1, app.columns.length), longest > 9 ? 76 : 0))));
   replaceContent(byId("words"), app.columns.map((column, place) => wordButton(column, app.panes, place, app)));
+  if (app.awaitsWords) app.awaitsWords = !focusWord();
   const flows = app.panes.map((pane, number) => {
     if (pane.model.kind === null || !pane.records.length) return null;
     const places = pane.words.map((_, word) => app.columns.findIndex((column) => column[number] === word));
@@ -254,7 +256,7 @@ function typedInput(pane, number, isPair) {
       event.preventDefault();
       clearTimeout(timer);
       read(pane);
-      focusWord();
+      app.awaitsWords = !focusWord(); // nothing is shown yet, if the computer is slow
     },
   });
   return node(
@@ -393,7 +395,9 @@ async function savePage() {
 }
 
 function focusWord() {
-  byId("words").querySelector('[tabindex="0"]')?.focus();
+  const word = byId("words").querySelector('[tabindex="0"]');
+  word?.focus();
+  return word !== null;
 }
 
 function onKey(event) {

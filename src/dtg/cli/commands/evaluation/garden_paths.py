@@ -54,7 +54,7 @@ def evaluate_garden_paths(
 
     dtg evaluate garden-paths sap_classic_gp.csv --beams 1,3,10,30,100 --out results/garden-paths
 
-    dtg evaluate garden-paths items.csv --model txl-mini --ms results/reading/txl-mini --against results/garden-paths
+    dtg evaluate garden-paths items.csv --model txl-small --ms results/reading/txl-small --against results/garden-paths
 
     With several models each has a folder in --out, and all are compared with the first. docs/reading.md describes the tables,
     and what the effects mean.

@@ -77,7 +77,7 @@ def evaluate_pairs(
 
     dtg evaluate pairs pairs.tsv --good grammatical --bad ungrammatical --group construction --out results/pairs
 
-    dtg evaluate pairs pairs.csv --region verb --model txl-mini --against results/pairs
+    dtg evaluate pairs pairs.csv --region verb --model txl-small --against results/pairs
 
     Columns that are not named are kept in the table of pairs that --out writes. docs/blimp.md says how pairs are counted.
     """

@@ -92,7 +92,7 @@ def evaluate_reading(
 ) -> None:
     """Held-out log-likelihood of reading times by controls, surprisal and other columns; models side by side.
 
-    dtg evaluate reading naturalstories.csv --model dtg-mini --model txl-mini --out results/reading
+    dtg evaluate reading naturalstories.csv --model dtg-small --model txl-small --out results/reading
 
     dtg evaluate reading times.csv --sentences stimuli.csv --out results/mine
 

@@ -1,6 +1,6 @@
 """Garden paths as a task: the difference in surprisal between the ambiguous and the unambiguous sentence, word by word.
 
-    dtg.evaluate("dtg-mini", "garden-paths", "sap_classic_gp.csv", beams=[1, 10, 100])
+    dtg.evaluate("dtg-small", "garden-paths", "sap_classic_gp.csv", beams=[1, 10, 100])
 
 The effect at the critical word and at the two after it, in bits and, with a conversion, in ms; for each construction, with
 intervals over items; and for several beams, since a narrow beam forgets the analysis that turns out to be right.

@@ -4,7 +4,7 @@ A pair is right if the acceptable sentence has the higher log-probability. Equal
 are two conventions: log p of the sentence, which is what Warstadt et al. and the paper compare, and log p per word. With a
 critical region, log p of the region's words, given what is before them, takes the sentence's place.
 
-    dtg.evaluate("dtg-mini", "pairs", "pairs.tsv", good="grammatical", bad="ungrammatical", group="construction")
+    dtg.evaluate("dtg-small", "pairs", "pairs.tsv", good="grammatical", bad="ungrammatical", group="construction")
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reading times as a task: what a model's surprisal and other columns explain of them, on held-out stories.
 
-    dtg.evaluate("dtg-mini", "reading", "naturalstories.csv", beam=100, columns=["all"])
+    dtg.evaluate("dtg-small", "reading", "naturalstories.csv", beam=100, columns=["all"])
 
 docs/reading.md explains every number.
 """
