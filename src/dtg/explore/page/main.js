@@ -247,6 +247,7 @@ function typedInput(pane, number, isPair) {
     oninput: () => {
       pane.text = field.value;
       app.follows = true;
+      app.awaitsWords = false; // whoever types on is not interrupted
       clearTimeout(timer);
       if (/[\s.,;:!?]$/.test(field.value) || !field.value) read(pane);
       else timer = setTimeout(() => read(pane), TYPING_PAUSE);
