@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -21,7 +22,25 @@ class ReLUSquared(nn.Module):
     """The square of what is positive."""
 
     def forward(self, inner: Tensor) -> Tensor:
-        return inner.relu().square()
+        squared: Tensor = SquareOfPositive.apply(inner)  # type: ignore[no-untyped-call]
+        return squared
+
+
+class SquareOfPositive(torch.autograd.Function):
+    """y = r² with r = max(x, 0); dy/dx = 2 r, also where x is negative: nothing else is kept, or compared again."""
+
+    @staticmethod
+    def forward(ctx: Any, inner: Tensor) -> Tensor:
+        positive = inner.relu()
+        ctx.save_for_backward(positive)
+        return positive.square()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        (gradient,) = gradients
+        (positive,) = ctx.saved_tensors
+        of_inner: Tensor = (gradient * positive).mul_(2)
+        return of_inner
 
 
 class SwiGLU(nn.Module):

@@ -1,7 +1,7 @@
 """The softmax over the vocabulary, for the one token of each row that training asks about.
 
-Logits are written once, a few rows at a time, which stay in the processor's cache while they become exponentials; the
-backward pass makes gradients of these in place. As autograd would have it, the whole table is written five times.
+Logits become probabilities in place, a few rows at a time, which stay in the processor's cache; the backward pass only
+reads these. As autograd would have it, the whole table is written five times.
 """
 
 from __future__ import annotations
@@ -40,7 +40,11 @@ def target_log_probability(
 
 
 class TargetSoftmax(torch.autograd.Function):
-    """See `target_log_probability`; here `hidden` and `weight` have the type that matrices are multiplied in."""
+    """See `target_log_probability`; here `hidden` and `weight` have the type that matrices are multiplied in.
+
+    The gradient of a row's logits is g (1 at the target - p), where g is that of its result: the factor g goes to the
+    narrow side of the products, so that p is only read.
+    """
 
     @staticmethod
     def forward(
@@ -53,37 +57,33 @@ class TargetSoftmax(torch.autograd.Function):
         which: Tensor | None,
     ) -> Tensor:
         fine = torch.promote_types(hidden.dtype, torch.float32)
-        table = (constants if bias is None else constants + bias).to(fine)
-        exponentials = torch.empty((len(hidden), len(weight)), dtype=fine, device=hidden.device)
-        sums = torch.empty(len(hidden), dtype=fine, device=hidden.device)
-        found = torch.empty_like(sums)
+        added = (constants if bias is None else constants + bias).to(fine)  # (kinds, tokens)
+        found = torch.empty(len(hidden), dtype=fine, device=hidden.device)
         with torch.autocast(hidden.device.type, enabled=False):
+            table = hidden @ weight.t()  # of logits, then of probabilities
             for first in range(0, len(hidden), ROWS_AT_ONCE):
                 rows = slice(first, first + ROWS_AT_ONCE)
-                logits = exponentials[rows]
-                logits.copy_(table.expand_as(logits) if which is None else table.index_select(0, which[rows]))
-                if hidden.dtype == fine:
-                    logits.addmm_(hidden[rows], weight.t())
-                else:
-                    logits.add_(hidden[rows] @ weight.t())
-                highest = logits.amax(1, keepdim=True)
-                logits.sub_(highest)
+                logits = table[rows].to(fine)
+                logits.add_(added if which is None else added.index_select(0, which[rows]))
                 at_target = logits.gather(1, target[rows, None])[:, 0]
-                sums[rows] = logits.exp_().sum(1)
-                found[rows] = at_target - sums[rows].log()
-        ctx.save_for_backward(hidden, weight, target, sums)
-        ctx.exponentials, ctx.has_bias = exponentials, bias is not None
+                highest = logits.amax(1)
+                probabilities = torch.softmax(logits, 1, out=logits)
+                found[rows] = at_target - highest + probabilities.amax(1).log()  # the highest logit has the highest p
+                table[rows] = probabilities
+        ctx.save_for_backward(hidden, weight, target)
+        ctx.probabilities, ctx.has_bias = table, bias is not None
         return found
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        hidden, weight, target, sums = ctx.saved_tensors
-        of_logits, ctx.exponentials = ctx.exponentials, None  # is overwritten
-        assert of_logits is not None, "the gradient of a target's softmax is computed once"
-        of_logits.mul_((-grad / sums)[:, None]).scatter_add_(1, target[:, None], grad[:, None])
-        of_bias = of_logits.sum(0) if ctx.has_bias and ctx.needs_input_grad[2] else None
-        of_logits = of_logits.to(hidden.dtype)
-        of_hidden = of_logits @ weight if ctx.needs_input_grad[0] else None
-        of_weight = of_logits.t() @ hidden if ctx.needs_input_grad[1] else None
+        hidden, weight, target = ctx.saved_tensors
+        table, ctx.probabilities = ctx.probabilities, None  # is overwritten
+        assert table is not None, "the gradient of a target's softmax is computed once"
+        places = torch.arange(len(table), device=table.device) * table.shape[1] + target
+        table.view(-1).index_add_(0, places, table.new_full((1,), -1).expand(len(places)))
+        factor = -grad[:, None]
+        of_hidden = (table @ weight * factor).to(hidden.dtype) if ctx.needs_input_grad[0] else None
+        of_weight = table.t() @ (hidden * factor).to(hidden.dtype) if ctx.needs_input_grad[1] else None
+        of_bias = (table.t() @ factor.to(table.dtype))[:, 0] if ctx.has_bias and ctx.needs_input_grad[2] else None
         return of_hidden, of_weight, of_bias, None, None, None
