@@ -15,7 +15,9 @@ SCRIPT = Path(__file__).parents[2] / "tools" / "small.sh"
 def script(tmp_path: Path) -> RecordedScript:
     script = RecordedScript(SCRIPT, tmp_path)
     (tmp_path / "work" / "corpus").mkdir(parents=True)
-    (tmp_path / "work" / "corpus" / "order.txt").write_text("".join(f"text-{n}.conllu\n" for n in range(1, 31)))
+    (tmp_path / "work" / "corpus" / "order.txt").write_text(
+        "text-dev.conllu\n" + "".join(f"text-{n}.conllu\n" for n in range(1, 61))
+    )
     return script
 
 
@@ -44,10 +46,10 @@ def test_the_first_stage_needs_no_parser(script: RecordedScript) -> None:
 
 def test_stages_have_their_shards_and_start_where_the_one_before_ended(script: RecordedScript) -> None:
     work = script.folder / "work"
-    assert len(of(script.commands("parse", "3"), "parse")) == 26  # those of the stage before are needed, too
+    assert len(of(script.commands("parse", "3"), "parse")) == 53  # those held out, and of the stage before, too
     (third,) = of(script.commands("prepare", "3"), "prepare")
     names = [Path(str(path)).name for path in third["train"]]  # type: ignore[attr-defined]
-    assert names == ["en_ewt-ud-train.conllu", *(f"text-{n}.conllu" for n in range(14, 27))]
+    assert names == ["en_ewt-ud-train.conllu", *(f"text-{n}.conllu" for n in range(27, 53))]
     assert third["tokenizer"] == work / "stage-1" / "tokenizer.model"
     (begun,) = of(script.commands("train", "txl-small", "1"), "train")
     assert (begun["from_"], begun["data"]) == (None, work / "stage-1")
@@ -55,7 +57,7 @@ def test_stages_have_their_shards_and_start_where_the_one_before_ended(script: R
     assert begun["set_"] == first
     (continued,) = of(script.commands("train", "txl-small", "2"), "train")
     assert continued["from_"] == work / "runs" / "txl-small-1" / "best"
-    assert continued["set_"] == ["training.peak_rate=2e-3", "training.save_every=750"]
+    assert continued["set_"] == ["training.batch_sentences=64", "training.peak_rate=2e-3", "training.save_every=750"]
     script.environment["START"] = "bundled"
     (elsewhere,) = of(script.commands("train", "dtg-small", "3"), "train")
     (prepared,) = of(script.commands("prepare", "2"), "prepare")
