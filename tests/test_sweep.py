@@ -69,6 +69,17 @@ def test_the_table_has_circuits_where_they_were_evaluated(tmp_path: Path) -> Non
     assert base.endswith("|  |  |  |  |  |") and hybrid.endswith("| 50.0 | 62.5 | 75.0 | 60.0 |")
 
 
+def test_seeds_stand_side_by_side(tmp_path: Path) -> None:
+    for name, nats in (("modern", 7.0), ("modern-seed1", 7.25), ("modern-2e-3", 7.5), ("modern-2e-3-seed2", 8.0)):
+        write_log(tmp_path / name, math.exp(nats))
+    _, _, modern, faster, *_ = sweep.table(tmp_path).splitlines()
+    assert "| 7.125 (7.000, 7.250) |  |" in modern
+    assert "| 7.750 (7.500, 8.000) | +0.625 (modern) |" in faster
+    command = sweep.command("hybrid-2-2-seed1", tmp_path, tmp_path, 1000, None)
+    assert "training.seed=1" in command and "model.family=dtg-hybrid" in command
+    assert sweep.settings_of("modern-2e-3") == sweep.RUNS["modern-2e-3"]  # not a seed
+
+
 def test_what_is_finished_is_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_log(tmp_path / "base", 100.0)
     commands: list[list[str]] = []

@@ -3,14 +3,15 @@
     python -m tools.sweep list                                        the names below, with their settings
     python -m tools.sweep train --data CORPUS --out DIR [NAME ...]    train what is not trained yet, resume what was interrupted
     python -m tools.sweep time --data CORPUS --out DIR [NAME ...]     how long a step takes, all of them in turn
-    python -m tools.sweep evaluate --sg SUITES --out DIR [NAME ...]   SyntaxGym by a narrow beam, of what is trained
+    python -m tools.sweep evaluate --sg SUITES --out DIR [NAME ...]   SyntaxGym by the fast search, of what is trained
     python -m tools.sweep table --out DIR                             the table of what there is, in Markdown
 
 Without names, all of them, in order. All have mini's model and the same sentences in the same order: a sixteenth of mini's
 words unless `--words` says otherwise, on one thread. Each run differs in one choice from `base`, the paper's decoder, or from
-`modern`. With `--equal-time` (after `time`) a model whose steps take longer reads fewer words, so that all take as long as
-`modern`: that is how sizes are compared. `--lock FILE` keeps a file locked during each training, for machines that several
-people use; `--minutes` ends a training after that time, to be resumed by the same command.
+`modern`. `NAME-seed1` is the same with other initial weights and another order; the table has a run's seeds side by side.
+With `--equal-time` (after `time`) a model whose steps take longer reads fewer words, so that all take as long as `modern`:
+that is how sizes are compared. `--lock FILE` keeps a file locked during each training, for machines that several people use;
+`--minutes` ends a training after that time, to be resumed by the same command.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import argparse
 import fcntl
 import json
 import math
+import re
+import statistics
 import subprocess
 import sys
 import time
@@ -110,6 +113,20 @@ FURTHER: dict[str, dict[str, Any]] = {  # one choice each, beside the modern dec
 RUNS = {**DECODERS, **{name: {**MODERN, **settings} for name, settings in FURTHER.items()}}
 
 
+SEED = re.compile(r"-seed([1-9][0-9]*)$")  # at the end of a name; without it, the seed is 0
+
+
+def without_seed(name: str) -> str:
+    """The name of a run whatever its seed."""
+    return SEED.sub("", name)
+
+
+def settings_of(name: str) -> dict[str, Any]:
+    """What a run changes, its seed included."""
+    seed = SEED.search(name)
+    return {**RUNS[without_seed(name)], **({"training.seed": int(seed[1])} if seed else {})}
+
+
 def compared_with(name: str) -> str:
     """The run from which this one differs in one choice."""
     return "modern" if name in FURTHER else "base"
@@ -132,7 +149,7 @@ def as_toml(value: Any) -> str:
 
 def command(name: str, data: Path, out: Path, words: int, minutes: float | None) -> list[str]:
     """What trains a run, or resumes it."""
-    settings = {"training.words": words, "training.dev_every": 100_000, **RUNS[name]}  # dev at the end only
+    settings = {"training.words": words, "training.dev_every": 100_000, **settings_of(name)}  # dev at the end only
     found = [sys.executable, "-m", "dtg", "train", str(configs.find(CONFIG))]
     for setting, value in settings.items():
         found += ["--set", f"{setting}={as_toml(value)}"]
@@ -196,14 +213,14 @@ def train(
 
 
 def evaluate(names: Sequence[str], suites: Path, out: Path, lock: Path | None) -> None:
-    """SyntaxGym by a narrow beam, of every run that is finished and has not been evaluated; what was interrupted resumes."""
+    """SyntaxGym by the fast search, of every run that is finished and has not been evaluated; what was interrupted resumes."""
     for name in names:
         results = out / EVALUATED / name
         if last_dev(out / name) is None or (results / "results.json").is_file():
             continue
         results.parent.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "dtg", "evaluate", "sg", str(suites), "--model", str(out / name / "best")]
-        command += ["--name", name, "--beam", "30", "--word-beam", "10", "--out", str(results)]
+        command += ["--name", name, "--accuracy", "fast", "--out", str(results)]
         with locked(lock):
             print(f"{time.strftime('%H:%M')} {name}", flush=True)
             done = subprocess.run(command, check=False)
@@ -211,15 +228,14 @@ def evaluate(names: Sequence[str], suites: Path, out: Path, lock: Path | None) -
             raise SystemExit(f"{name} ended with code {done.returncode}; the same command resumes it.")
 
 
-def circuits(out: Path, name: str) -> list[str]:
-    """The share of items that are right, in percent, of some circuits and of all suites."""
+def circuits(out: Path, name: str) -> list[float]:
+    """The share of items that are right, in percent, of some circuits and of all suites; none if it was not evaluated."""
     path = out / EVALUATED / name / "results.json"
     if not path.is_file():
-        return [""] * (1 + len(CIRCUITS))
+        return []
     scores = json.loads(path.read_text(encoding="utf-8"))["scores"]["first"]
     shares = [scores["circuits"][circuit]["accuracy"] for circuit in CIRCUITS]
-    shares.append(next(one["accuracy"] for one in scores["averages"] if one["mean"] == "suite mean"))
-    return [f"{share:.1f}" for share in shares]
+    return [*shares, next(one["accuracy"] for one in scores["averages"] if one["mean"] == "suite mean")]
 
 
 def measure(names: Sequence[str], data: Path, out: Path, words: int) -> None:
@@ -233,7 +249,7 @@ def measure(names: Sequence[str], data: Path, out: Path, words: int) -> None:
     split = corpus.splits["train"]
     made = {}
     for name in names:
-        model_table, training_table = tables(RUNS[name], words)
+        model_table, training_table = tables(settings_of(name), words)
         config = TrainingConfig.from_dict(training_table)
         model = DecoderModel.create(ModelConfig.for_corpus(model_table, corpus), corpus.tokenizer).train()
         made[name] = model, [one.optimizer for one in make_optimizers(model, config)]
@@ -265,34 +281,50 @@ def measure(names: Sequence[str], data: Path, out: Path, words: int) -> None:
 
 
 def table(out: Path) -> str:
-    """What there is, in the order of the list, each beside what it is compared with."""
+    """What there is, in the order of the list, each beside what it is compared with; a run's seeds side by side."""
     path = out / TIMES
     times = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    found = {name: score for name in RUNS if (score := last_dev(out / name)) is not None}
+    found: dict[str, dict[str, dict[str, Any]]] = {}  # by run, then by seed
+    for name in RUNS:
+        for folder in sorted([out / name, *out.glob(f"{name}-seed*")]):
+            if without_seed(folder.name) == name and (score := last_dev(folder)) is not None:
+                found.setdefault(name, {})[folder.name] = score
     if not found:
         return f"Nothing is trained in {out} yet.\n"
-    loss = {name: math.log(score["word_perplexity"]) for name, score in found.items()}
+    losses = {name: [math.log(one["word_perplexity"]) for one in seeds.values()] for name, seeds in found.items()}
+    loss = {name: statistics.mean(values) for name, values in losses.items()}
+    shares = {name: [some for seed in seeds if (some := circuits(out, seed))] for name, seeds in found.items()}
     heads = ["run", "differs in", "dev, nats per word", "difference", "time of a step"]
-    has_circuits = any(any(circuits(out, name)) for name in found)
+    has_circuits = any(shares.values())
     heads += [*CIRCUITS, "SyntaxGym"] if has_circuits else []
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    for name, value in loss.items():
+    for name, values in losses.items():
         base = compared_with(name)
         changed = FURTHER.get(name, RUNS[name])
         settings = ", ".join(f"{key.split('.')[1]} = {as_toml(setting)}" for key, setting in changed.items())
-        versus = f"{value - loss[base]:+.3f} ({base})" if base in loss and name != base else ""
+        versus = f"{loss[name] - loss[base]:+.3f} ({base})" if base in loss and name != base else ""
         relative = f"{times[name]['seconds'] / times[base]['seconds']:.2f}" if {name, base} <= times.keys() else ""
-        cells = [name, settings, f"{value:.3f}", versus, relative]
-        lines.append("| " + " | ".join([*cells, *(circuits(out, name) if has_circuits else [])]) + " |")
-    read = {score["words"] for score in found.values()}
-    if len(read) == 1:
-        after = f"After {read.pop():,} words."
+        cells = [name, settings, side_by_side(values, 3), versus, relative]
+        columns = zip(*shares[name], strict=True) if shares[name] else [()] * (1 + len(CIRCUITS))
+        cells += [side_by_side(column, 1) for column in columns] if has_circuits else []
+        lines.append("| " + " | ".join(cells) + " |")
+    read = {name: score["words"] for seeds in found.values() for name, score in seeds.items()}
+    least = min(read.values())
+    if max(read.values()) < 1.01 * least:  # the last batch of another seed has other sentences
+        after = f"After {least:,} words."
     else:
-        after = "After " + ", ".join(f"{score['words']:,} words ({name})" for name, score in found.items()) + "."
+        after = "After " + ", ".join(f"{words:,} words ({name})" for name, words in read.items()) + "."
     return (
         "\n".join([*lines, "", f"{after} Differences and times are from what a run is compared with: base, or modern."])
         + "\n"
     )
+
+
+def side_by_side(values: Sequence[float], digits: int) -> str:
+    """The mean, and behind it the seeds if there are several."""
+    if len(values) < 2:
+        return "".join(f"{value:.{digits}f}" for value in values)
+    return f"{statistics.mean(values):.{digits}f} ({', '.join(f'{value:.{digits}f}' for value in values)})"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -307,7 +339,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--minutes", type=float, help="after which a training is suspended")
     parser.add_argument("--lock", type=Path, help="a file to be locked during each training")
     given = parser.parse_intermixed_args(arguments)
-    if unknown := [name for name in given.names if name not in RUNS]:
+    if unknown := [name for name in given.names if without_seed(name) not in RUNS]:
         parser.error(f"there is no run {', '.join(unknown)}; there are {', '.join(RUNS)}")
     needed = {
         "list": (),
@@ -321,7 +353,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = given.names or list(RUNS)
     if given.what == "list":
         for name in names:
-            print(f"{name:<18}" + " ".join(f"{key}={as_toml(value)}" for key, value in RUNS[name].items()))
+            print(f"{name:<18}" + " ".join(f"{key}={as_toml(value)}" for key, value in settings_of(name).items()))
     elif given.what == "train":
         budget = dict.fromkeys(names, given.words)
         if given.equal_time:
