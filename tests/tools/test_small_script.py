@@ -57,11 +57,23 @@ def test_stages_have_their_shards_and_start_where_the_one_before_ended(script: R
     assert begun["set_"] == first
     (continued,) = of(script.commands("train", "txl-small", "2"), "train")
     assert continued["from_"] == work / "runs" / "txl-small-1" / "best"
-    assert continued["set_"] == ["training.batch_sentences=64", "training.peak_rate=2e-3", "training.save_every=750"]
+    always = ["training.peak_rate=2e-3", "training.save_every=750"]
+    constant = ["training.words=3786000", "training.batch_sentences=64", "training.warmup_share=0.0753"]
+    assert continued["set_"] == [*constant, "training.decay_share=0.0003", *always]
+    assert "train that stage first" in script.run("train", "txl-small", "3", code=2).stderr
+    for step in ("step-00000750", "step-00003000"):
+        (work / "runs" / "txl-small-2" / "models" / step).mkdir(parents=True)
+    (further,) = of(script.commands("train", "txl-small", "3"), "train")
+    (annealed,) = of(script.commands("anneal", "txl-small", "2"), "train")
+    assert further["from_"] == annealed["from_"] == work / "runs" / "txl-small-2" / "models" / "step-00003000"
+    assert (annealed["data"], annealed["out"]) == (work / "stage-1", work / "runs" / "txl-small-2-annealed")
+    assert annealed["set_"][:2] == ["training.seed=1", "training.words=1900000"]  # type: ignore[index]
     script.environment["START"] = "bundled"
     (elsewhere,) = of(script.commands("train", "dtg-small", "3"), "train")
     (prepared,) = of(script.commands("prepare", "2"), "prepare")
+    (first,) = of(script.commands("prepare", "1"), "prepare")
     assert (elsewhere["from_"], prepared["tokenizer"]) == (Path("bundled"), Path("bundled/tokenizer.model"))
+    assert first["tokenizer"] == Path("bundled/tokenizer.model")
     assert script.commands("bundle", "dtg-small", "3")[0][-2:] == [str(work / "runs/dtg-small-3/best"), "dtg-small"]
 
 
