@@ -71,9 +71,9 @@ def test_stages_have_their_shards_and_start_where_the_one_before_ended(script: R
     script.environment["START"] = "bundled"
     (elsewhere,) = of(script.commands("train", "dtg-small", "3"), "train")
     (prepared,) = of(script.commands("prepare", "2"), "prepare")
-    (first,) = of(script.commands("prepare", "1"), "prepare")
+    (from_bundled,) = of(script.commands("prepare", "1"), "prepare")
     assert (elsewhere["from_"], prepared["tokenizer"]) == (Path("bundled"), Path("bundled/tokenizer.model"))
-    assert first["tokenizer"] == Path("bundled/tokenizer.model")
+    assert from_bundled["tokenizer"] == Path("bundled/tokenizer.model")
     assert script.commands("bundle", "dtg-small", "3")[0][-2:] == [str(work / "runs/dtg-small-3/best"), "dtg-small"]
 
 

@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from dtg.model.batch.target_softmax import target_log_probability
 from dtg.model.config import ModelConfig
+from dtg.model.fixed_weight import FixedWeight
 from dtg.model.symbols import Symbols, Targets
 from dtg.transitions import TransitionSystem
 from dtg.transitions.action import NOTHING
@@ -56,20 +57,19 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class SubwordBlock:
-    """Some subwords' output embeddings and biases, side by side in memory."""
+    """Some subwords' output embeddings and biases, which do not change any more."""
 
-    embedding: Tensor  # (width, subwords)
+    embedding: FixedWeight  # (subwords, width)
     bias: Tensor | None
 
     @classmethod
     def of(cls, embedding: Tensor, bias: Tensor | None, which: Tensor) -> SubwordBlock:
         """Of those that `which`, (subwords,) bool, names."""
-        return cls(embedding[which].t().contiguous(), None if bias is None else bias[which])
+        return cls(FixedWeight(embedding[which]), None if bias is None else bias[which])
 
     def log_sum(self, hidden: Tensor) -> Tensor:
         """(rows,) the log of the sum of exp(logit) over these subwords."""
-        logits = hidden @ self.embedding if self.bias is None else torch.addmm(self.bias, hidden, self.embedding)
-        logits = precise(logits)
+        logits = precise(self.embedding(hidden, self.bias))
         highest = logits.amax(1, keepdim=True)
         return logits.sub_(highest).exp_().sum(1).log_() + highest[:, 0]  # in place: the whole vocabulary of many rows
 

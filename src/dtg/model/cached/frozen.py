@@ -1,8 +1,8 @@
 """The decoder as a search runs it: the same numbers from weights that are put in order once, in fewer steps.
 
 Queries are scaled, and hold u, when they are made; what positions look like to queries is computed once for all passes; keys
-and values are written to where the KV cache keeps them. Weights stand as a product reads them, and the feed-forward network
-takes a few rows at a time, which stay in a core's own cache. tests/model/test_frozen.py holds it against `Decoder`.
+and values are written to where the KV cache keeps them. Weights stand as products read them (`FixedWeight`). The feed-forward
+network takes a few rows at a time, which stay in a core's own cache. tests/model/test_frozen.py holds it against `Decoder`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from dtg.model.attention import PositionBiases
 from dtg.model.decoder import Decoder, Layer
+from dtg.model.fixed_weight import FixedWeight
 from dtg.model.positions import sinusoids
 
 ROWS_AT_ONCE = 128  # through a feed-forward network on a CPU
@@ -95,10 +96,13 @@ class FrozenLayer:
         heads, head_width = self.attention.heads, self.attention.head_width
         inner, scale = heads * head_width, 1 / math.sqrt(head_width)
         weight = self.attention.queries_keys_values.weight
-        self.query = transposed(weight[:inner] * (scale if self.attention.query_norm is None else 1.0))
-        self.keys_values = transposed(weight[inner:])
-        self.output, self.output_bias = transposed(self.attention.output.weight), self.attention.output.bias
-        self.inner, self.outer = transposed(layer.feedforward.inner.weight), transposed(layer.feedforward.outer.weight)
+        self.query = FixedWeight(weight[:inner] * (scale if self.attention.query_norm is None else 1.0))
+        self.keys_values = FixedWeight(weight[inner:])
+        self.output, self.output_bias = FixedWeight(self.attention.output.weight), self.attention.output.bias
+        self.inner, self.outer = (
+            FixedWeight(layer.feedforward.inner.weight),
+            FixedWeight(layer.feedforward.outer.weight),
+        )
         self.content = None if self.biases is None else (self.biases.content * scale).flatten()
         self.positions = PositionTable(self)
 
@@ -123,12 +127,11 @@ class FrozenLayer:
         self.store(rows, new)
         queries = keys.queries(rows)
         if attention.query_norm is not None:
-            query = attention.query_norm((queries @ self.query).view(-1, heads, head_width)).to(rows.dtype)
+            query = attention.query_norm(self.query(queries).view(-1, heads, head_width)).to(rows.dtype)
             query = query / math.sqrt(head_width)
             content = query if self.content is None else query + self.content.view(heads, head_width)
         else:
-            query = queries @ self.query if self.content is None else torch.addmm(self.content, queries, self.query)
-            content = query.view(-1, heads, head_width)
+            content = self.query(queries, self.content).view(-1, heads, head_width)
         by_channel = None
         if attention.channel is not None:
             position = content
@@ -139,15 +142,16 @@ class FrozenLayer:
         if attention.gates is not None:
             gates = 2 * attention.gates(queries).sigmoid()
             mixed = (mixed.view(-1, heads, head_width) * gates[:, :, None]).flatten(1)
-        found = torch.addmm(residual, mixed, self.output)
+        found = torch.empty_like(residual)
+        self.output.write(mixed, found, residual)
         return found if self.output_bias is None else found.add_(self.output_bias)
 
     def store(self, rows: Tensor, new: Tensor) -> None:
         """Write keys and values of these rows to their place."""
         if self.attention.key_norm is None and new.dtype == rows.dtype:
-            torch.mm(rows, self.keys_values, out=new.view(len(rows), -1))
+            self.keys_values.write(rows, new.view(len(rows), -1))
             return
-        parts = (rows @ self.keys_values).view(new.shape)
+        parts = self.keys_values(rows).view(new.shape)
         if self.attention.key_norm is not None:
             parts[:, 0] = self.attention.key_norm(parts[:, 0]).to(parts.dtype)
         new.copy_(parts)
@@ -165,14 +169,9 @@ class FrozenLayer:
     def feed_some(self, rows: Tensor, residual: Tensor, found: Tensor) -> None:
         """The same of some rows, but for the last bias, written to where it goes."""
         network = self.layer.feedforward
-        inner = torch.addmm(network.inner.bias, rows, self.inner)
+        inner = self.inner(rows, network.inner.bias)
         inner = inner.relu_() if isinstance(network.activation, nn.ReLU) else network.activation(inner)
-        torch.addmm(residual, inner, self.outer, out=found)
-
-
-def transposed(weight: Tensor) -> Tensor:
-    """(inputs, outputs) side by side in memory: products of few rows are faster by a third."""
-    return weight.t().contiguous()
+        self.outer.write(inner, found, residual)
 
 
 class FrozenDecoder:
