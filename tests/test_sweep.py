@@ -61,7 +61,14 @@ def test_the_table_has_circuits_where_they_were_evaluated(tmp_path: Path) -> Non
     results = tmp_path / "sg" / "hybrid-2-2"
     results.mkdir(parents=True)
     circuits = {"Agreement": {"accuracy": 50.0}, "Garden-path": {"accuracy": 62.5}, "Long-distance": {"accuracy": 75.0}}
-    averages = [{"mean": "micro", "accuracy": 10.0}, {"mean": "suite mean", "accuracy": 60.0}]
+    averages = [
+        {"suites": suites, "mean": mean, "accuracy": accuracy}
+        for suites, mean, accuracy in (
+            ("34 suites", "suite mean", 10.0),
+            ("33 suites", "micro", 20.0),
+            ("33 suites", "suite mean", 60.0),
+        )
+    ]
     scores = {"first": {"circuits": circuits, "averages": averages}}
     (results / "results.json").write_text(json.dumps({"scores": scores}))
     head, _, base, hybrid, *_ = sweep.table(tmp_path).splitlines()

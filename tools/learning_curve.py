@@ -33,7 +33,7 @@ class Point:
     step: int
     words: int
     dev: float | None  # nats per word, words and tree together
-    sg: float | None  # percent, mean over suites
+    sg: float | None  # percent, mean over 33 suites
     agreement: float | None  # percent of the circuit's items
     blimp: float | None  # percent, mean over paradigms
 
@@ -71,10 +71,10 @@ def points(run: Path) -> list[Point]:
     for model in kept:
         step, (sg, blimp) = step_of(model), (scores(run / "evaluated" / model.name / kind) for kind in KINDS)
         read = max((count for number, count in words.items() if number <= step), default=0)
-        means = {one["mean"]: one["accuracy"] for one in sg["first"]["averages"]} if sg else {}
+        means = {(one["suites"], one["mean"]): one["accuracy"] for one in sg["first"]["averages"]} if sg else {}
         agreement = sg["first"]["circuits"].get("Agreement", {}).get("accuracy") if sg else None
         paradigms = blimp["sentence"]["overall"]["paradigm_mean"] if blimp else None
-        found.append(Point(step, read, dev.get(step), means.get("suite mean"), agreement, paradigms))
+        found.append(Point(step, read, dev.get(step), means.get(("33 suites", "suite mean")), agreement, paradigms))
     return found
 
 
