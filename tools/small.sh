@@ -29,6 +29,7 @@ DEV=$DTG_DATA/ud/en_ewt-ud-dev.conllu
 TEST=$DTG_DATA/ud/en_ewt-ud-test.conllu
 PARSER=$WORK/parsers/parser-small
 cd "$(dirname "$0")/.."
+mkdir -p "$WORK"
 
 resume() { [ -d "$1" ] && echo --resume; true; }
 

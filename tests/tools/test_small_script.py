@@ -89,3 +89,9 @@ def test_mistakes(script: RecordedScript) -> None:
     assert "dtg-small or txl-small is expected" in script.run("train", "gpt", "1", code=2).stderr
     assert "the number of a stage" in script.run("prepare", code=1).stderr
     assert "tools/small.sh corpus" in script.run(code=2).stderr
+
+
+def test_the_folder_to_work_in_is_made(tmp_path: Path) -> None:
+    script = RecordedScript(SCRIPT, tmp_path)
+    script.commands("prepare", "1")
+    assert (tmp_path / "work").is_dir()
