@@ -104,14 +104,15 @@ class RelativeAttention(nn.Module):
         """`encoded` (positions, width) are the sinusoids of the positions that occur. Rows without a query have no output."""
         asking = keys.queries(rows)
         query, keys_values = self.project(asking, rows)
+        kind, scale = query.dtype, 1 / math.sqrt(self.head_width)
         if self.query_norm is not None and self.key_norm is not None:
-            kind = query.dtype
-            query = self.query_norm(query).to(kind)
+            query = self.query_norm(query, scale).to(kind)
             keys_values = torch.stack([self.key_norm(keys_values[:, 0]).to(kind), keys_values[:, 1]], dim=1)
-        query = query / math.sqrt(self.head_width)
+        else:
+            query = query * scale
         projected = Projected(
-            content=query if biases is None else query + biases.content / math.sqrt(self.head_width),
-            position=query if biases is None else query + biases.position / math.sqrt(self.head_width),
+            content=query if biases is None else query + (biases.content * scale).to(kind),
+            position=query if biases is None else query + (biases.position * scale).to(kind),
             keys_values=keys_values,
             encoded=self.positions(encoded).view(-1, self.heads, self.head_width).permute(1, 2, 0),
             channel=None if self.channel is None else self.channel.weight.to(query.dtype).t(),
