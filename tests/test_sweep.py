@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,38 @@ def test_what_is_finished_is_not_trained_again(tmp_path: Path, monkeypatch: pyte
     assert evaluation[3:7] == ["evaluate", "sg", "suites", "--model"] and str(tmp_path / "sg" / "base") in evaluation
 
 
+def test_runs_of_other_machines_are_kept_and_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, kept = tmp_path / "runs", tmp_path / "kept"
+    write_log(runs / "base", 100.0)
+    write_log(runs / "muon", 90.0, step=5)  # not finished
+    results = runs / "sg" / "base"
+    results.mkdir(parents=True)
+    circuits = {name: {"accuracy": 50.0} for name in sweep.CIRCUITS}
+    averages = [{"suites": "33 suites", "mean": "suite mean", "accuracy": 60.0}]
+    (results / "results.json").write_text(
+        json.dumps({"scores": {"first": {"circuits": circuits, "averages": averages}}})
+    )
+    (results / "verdicts.csv").write_text("suite,item\n")
+    (results / "words.csv").write_text("large")
+    sweep.main(["keep", "--out", str(runs), "--known", str(kept)])
+    assert {str(path.relative_to(kept)) for path in kept.rglob("*") if path.is_file()} == {
+        "base/log.jsonl",
+        "sg/base/results.json",
+        "sg/base/verdicts.csv",
+    }
+    assert sweep.table(kept) == sweep.table(runs)
+    commands: list[list[str]] = []
+
+    def take_down(command: list[str], check: bool) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr("tools.sweep.subprocess.run", take_down)
+    elsewhere = str(tmp_path / "elsewhere")
+    sweep.main(["train", "--data", "c", "--out", elsewhere, "--known", str(kept), "base", "muon"])
+    assert len(commands) == 1 and "training.optimizer=muon" in commands[0]
+
+
 def test_mistakes_are_answered(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, message in ((["train", "best"], "there is no run best; there are base,"), (["time"], "needs --out")):
         with pytest.raises(SystemExit):
@@ -114,7 +147,7 @@ def test_mistakes_are_answered(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_in_equal_time_slower_models_read_fewer_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tools.sweep.train", lambda names, data, out, budget, minutes, lock: found.update(budget))
+    monkeypatch.setattr("tools.sweep.train", lambda names, data, out, budget, *others: found.update(budget))
     found: dict[str, int] = {}
     arguments = ["train", "--data", "c", "--out", str(tmp_path), "--equal-time", "modern", "size-384x8"]
     with pytest.raises(SystemExit, match="not known of modern, size-384x8"):

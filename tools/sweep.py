@@ -5,13 +5,15 @@
     python -m tools.sweep time --data CORPUS --out DIR [NAME ...]     how long a step takes, all of them in turn
     python -m tools.sweep evaluate --sg SUITES --out DIR [NAME ...]   SyntaxGym by the fast search, of what is trained
     python -m tools.sweep table --out DIR                             the table of what there is, in Markdown
+    python -m tools.sweep keep --out DIR --known KEPT                 copy what the table is made of: a few small files a run
 
 Without names, all of them, in order. All have mini's model and the same sentences in the same order: a sixteenth of mini's
 words unless `--words` says otherwise, on one thread. Each run differs in one choice from `base`, the paper's decoder, or from
 `modern`. `NAME-seed1` is the same with other initial weights and another order; the table has a run's seeds side by side.
 With `--equal-time` (after `time`) a model whose steps take longer reads fewer words, so that all take as long as `modern`:
 that is how sizes are compared. `--lock FILE` keeps a file locked during each training, for machines that several people use;
-`--minutes` ends a training after that time, to be resumed by the same command.
+`--minutes` ends a training after that time, to be resumed by the same command. Runs that were kept are neither trained nor
+evaluated again with `--known`: a sweep can go on where no model of it is left, and `table --out KEPT` prints the table.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import fcntl
 import json
 import math
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -48,6 +51,7 @@ CONFIG = "mini-quarter"
 WORDS = 253_484  # a sixteenth of mini's
 TIMES = "times.json"
 EVALUATED = "sg"  # the folder of SyntaxGym's results, beside the runs
+LOG, SCORES = "log.jsonl", ("results.json", "verdicts.csv")  # what is kept of a run, and of its evaluation
 CIRCUITS = ("Agreement", "Garden-path", "Long-distance")
 STEPS, ROUNDS = 2, 5  # batches of each model in turn, and how often; the first round does not count
 
@@ -172,7 +176,7 @@ def locked(path: Path | None) -> Iterator[None]:
 
 def last_dev(folder: Path) -> dict[str, Any] | None:
     """What the log of a finished run says of dev at its end; None while it is not finished."""
-    log = folder / "log.jsonl"
+    log = folder / LOG
     if not log.is_file():
         return None
     first, *records = read_log(log)
@@ -198,11 +202,12 @@ def train(
     budget: Mapping[str, int],
     minutes: float | None,
     lock: Path | None,
+    known: Path | None,
 ) -> None:
     """Train what is not finished, each on as many words as its budget says."""
     out.mkdir(parents=True, exist_ok=True)
     for name in names:
-        if last_dev(out / name) is not None:
+        if last_dev(out / name) is not None or (known is not None and last_dev(known / name) is not None):
             continue
         words = budget[name]
         with locked(lock):
@@ -237,6 +242,20 @@ def circuits(out: Path, name: str) -> list[float]:
     shares = [scores["circuits"][circuit]["accuracy"] for circuit in CIRCUITS]
     means = {(one["suites"], one["mean"]): one["accuracy"] for one in scores["averages"]}
     return [*shares, means["33 suites", "suite mean"]]
+
+
+def keep(names: Sequence[str], out: Path, known: Path) -> None:
+    """Copy the logs and scores of finished runs, which are small, to where they last."""
+    for name in names:
+        if last_dev(out / name) is None:
+            continue
+        wanted = [Path(name, LOG)]
+        if (out / EVALUATED / name / SCORES[0]).is_file():
+            wanted += [Path(EVALUATED, name, file) for file in SCORES]
+        for file in wanted:
+            (known / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(out / file, known / file)
+        print(f"{name}: {len(wanted)} files")
 
 
 def measure(names: Sequence[str], data: Path, out: Path, words: int) -> None:
@@ -330,10 +349,11 @@ def side_by_side(values: Sequence[float], digits: int) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["list", "train", "time", "evaluate", "table"])
+    parser.add_argument("what", choices=["list", "train", "time", "evaluate", "table", "keep"])
     parser.add_argument("names", nargs="*", help="of runs; all of them if none is given")
     parser.add_argument("--data", type=Path, help="a prepared corpus")
     parser.add_argument("--out", type=Path, help="where the runs are")
+    parser.add_argument("--known", type=Path, help="where runs are kept, of this machine or of others")
     parser.add_argument("--sg", type=Path, help="the folder of SyntaxGym's suites")
     parser.add_argument("--words", type=int, default=WORDS, help="of each training")
     parser.add_argument("--equal-time", action="store_true", help="fewer words for models whose steps take longer")
@@ -348,6 +368,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "time": ("out", "data"),
         "evaluate": ("out", "sg"),
         "table": ("out",),
+        "keep": ("out", "known"),
     }
     if missing := [f"--{name}" for name in needed[given.what] if getattr(given, name) is None]:
         parser.error(f"{given.what} needs {' and '.join(missing)}")
@@ -359,11 +380,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         budget = dict.fromkeys(names, given.words)
         if given.equal_time:
             budget = words_in_equal_time(names, given.out, given.words)
-        train(names, given.data, given.out, budget, given.minutes, given.lock)
+        train(names, given.data, given.out, budget, given.minutes, given.lock, given.known)
     elif given.what == "evaluate":
         evaluate(names, given.sg, given.out, given.lock)
     elif given.what == "time":
         measure(names, given.data, given.out, given.words)
+    elif given.what == "keep":
+        keep(given.names or sorted(path.parent.name for path in given.out.glob(f"*/{LOG}")), given.out, given.known)
     else:
         print(table(given.out), end="")
 
