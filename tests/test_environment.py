@@ -119,12 +119,3 @@ def test_where_bfloat16_is_faster(
     assert environment.claims_amx() == ("amx_tile" in flags)
     monkeypatch.setattr(environment, "CPUINFO", tmp_path / "none")
     assert not environment.has_fast_bfloat16()
-
-
-def test_generated_code_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(environment.PRIMITIVES, raising=False)
-    environment.keep_generated_code()
-    assert int(os.environ[environment.PRIMITIVES]) > 1024  # what oneDNN keeps by default
-    monkeypatch.setenv(environment.PRIMITIVES, "7")  # what the user has set stays
-    environment.keep_generated_code()
-    assert os.environ[environment.PRIMITIVES] == "7"

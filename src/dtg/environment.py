@@ -1,4 +1,4 @@
-"""What dtg sets for its process: how torch's threads wait, what oneDNN uses and keeps, and how freed memory is kept."""
+"""What dtg sets for its process: how torch's threads wait, which instructions oneDNN uses, and how freed memory is kept."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from pathlib import Path
 # Iterations of the waiting loop, about a microsecond: what GNU OpenMP itself takes where it sees more threads than cores.
 SPIN_COUNT = "1000"
 ONEDNN_LIMIT = "ONEDNN_MAX_CPU_ISA"  # read once, when oneDNN is first used
-PRIMITIVES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"  # likewise
-KEPT_PRIMITIVES = "4096"
 WITHOUT_AMX = "AVX512_CORE_BF16"
 CPUINFO = Path("/proc/cpuinfo")
 # push rbx; mov eax, 0x1d; xor ecx, ecx; cpuid; pop rbx; ret: returns the number of tile palettes.
@@ -30,16 +28,6 @@ def sleep_while_waiting() -> None:
     """
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)
-
-
-def keep_generated_code() -> None:
-    """Let oneDNN keep the code that it generates for products of many sizes; what the user has set stays.
-
-    It generates code for every size of product, and by default keeps that for the last 1,024 sizes. Attention, sentence by
-    sentence, has several for each length of sentence: most would be generated again and again (benchmarks/batches.py). For
-    training alone: what is kept takes up to a gigabyte, and a search has ever other sizes.
-    """
-    os.environ.setdefault(PRIMITIVES, KEPT_PRIMITIVES)
 
 
 def avoid_broken_amx() -> None:

@@ -121,16 +121,9 @@ def run_and_exit(arguments: list[str], out: int, errors: int, before: Callable[[
             warnings.simplefilter("ignore", category)
         warnings.showwarning = show_warning
         sys.argv = ["dtg", *arguments]
-        forget_runs()
         if before is not None:
             before()
         main()
-
-
-def forget_runs() -> None:
-    """Accelerate keeps the precision of the first training in a process."""
-    if "accelerate.state" in sys.modules:
-        sys.modules["accelerate.state"].AcceleratorState._reset_state()
 
 
 def show_warning(

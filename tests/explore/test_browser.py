@@ -219,7 +219,7 @@ def test_examples_are_one_click_away(watched: Watched, server: RunningServer) ->
     is_done(page, "are")
     page.get_by_role("tab", name="Next word").wait_for()
     page.locator(".predictions button").first.click()  # the sentence continues with that word
-    page.wait_for_selector(READY)
+    page.locator("#words .column").nth(8).wait_for(state="detached")
     assert page.locator("#words .column").count() == 8
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
-from accelerate.state import AcceleratorState
 
 from dtg.training import Reporter, RuntimeOptions, runtime
 from dtg.training.runtime import fastest_precision
@@ -15,14 +13,6 @@ from tests.training.standin import assert_same, log_without_times, toy_train
 from tests.training.test_processes import two_processes
 
 AUTO = RuntimeOptions("auto", device="cpu")
-
-
-@pytest.fixture(autouse=True)
-def other_precision() -> Iterator[None]:
-    """Accelerate keeps the precision of the first run of a process."""
-    AcceleratorState._reset_state()
-    yield
-    AcceleratorState._reset_state()
 
 
 class Notes(Reporter):

@@ -21,7 +21,6 @@ from dtg.cli.options import (
     ThreadsOption,
     TrainingDeviceOption,
 )
-from dtg.environment import keep_generated_code
 from dtg.errors import ConfigError, InputError
 from dtg.trees import read_conllu
 
@@ -188,11 +187,10 @@ class RunOptions:
             torch.distributed.destroy_process_group()
         return outcome
 
-    def set_up_process(self) -> None:
+    def set_threads(self) -> None:
         """Before a model is made: with another number of threads its first weights can differ."""
         import torch
 
-        keep_generated_code()
         if self.threads is not None:
             torch.set_num_threads(self.threads)
 

@@ -67,6 +67,7 @@ class Runtime:
         if options.precision == "auto":
             precision = recorded or fastest_precision_for_all(on_cpu=options.device == "cpu")
             options = replace(options, precision=precision)
+        forget_precision(options.precision)
         try:
             folder = str(out / "tensorboard") if out is not None else None
             self.accelerator: Accelerator = Accelerator(
@@ -137,6 +138,14 @@ class Runtime:
     def scaler(self) -> Any:
         """The loss scaler of float16, or None."""
         return self.accelerator.scaler
+
+
+def forget_precision(wanted: str) -> None:
+    """Let Accelerate compute in another precision than an earlier run of this process, whose it would keep."""
+    from accelerate.state import AcceleratorState
+
+    if AcceleratorState._shared_state.get("_mixed_precision") not in (None, wanted):
+        AcceleratorState._reset_state()
 
 
 def fastest_precision_for_all(*, on_cpu: bool) -> str:

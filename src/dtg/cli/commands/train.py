@@ -114,7 +114,7 @@ def train_model(
     check: Callable[[], None] | None = None
     if verify:  # by the first of several processes; the others wait for it
         check = Verification(corpus).wait if os.environ.get("RANK", "0") == "0" else lambda: None
-    run.set_up_process()
+    run.set_threads()
     if start is None:
         model_config = ModelConfig.for_corpus(tables["model"], corpus)
         table = model_config.to_dict()

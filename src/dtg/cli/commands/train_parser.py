@@ -162,7 +162,7 @@ def train_model(run: RunOptions, out: Path, tables: Tables, trees: dict[str, lis
     from dtg.parser.phrase_data import PhraseCorpus
     from dtg.training import TrainingConfig
 
-    run.set_up_process()
+    run.set_threads()
     config, training = ParserConfig.from_dict(tables["model"]), TrainingConfig.from_dict(tables["training"])
     corpus: ParserCorpus | PhraseCorpus
     parser: Parser

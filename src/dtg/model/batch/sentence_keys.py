@@ -22,10 +22,13 @@ from dtg.model.attention import HeadGroups, Projected
 SPAN_QUERIES = (
     128  # of a sentence that are multiplied with the keys before them at once: long ones would cost their square
 )
+# Queries and keys of a product are a multiple of this, so that there are fewer sizes: oneDNN generates code for each. What is
+# too many belongs to the sentences that follow. It is given no weight, and what is written there is written again.
+MULTIPLE = 8
 
 
 class Span(NamedTuple):
-    """Consecutive queries of a sentence and the rows that any of them may see."""
+    """Consecutive queries of a sentence and the rows that any of them may see, and a few beyond these (`MULTIPLE`)."""
 
     query: int  # the first query
     queries: int
@@ -125,19 +128,27 @@ def queries_of(
     spans: list[Span] = []
     place = 0
     for (key, stop), (query, end) in zip(pairwise(offsets), pairwise(bounds), strict=True):
-        # The last span of a sentence comes first. It is given all keys, so that every row has a gradient.
+        # The last span of a sentence comes first. It is given all keys, so that every row has a gradient, and may write
+        # beyond the sentence, because what comes there is not computed yet.
         for number, begin in enumerate(reversed(range(query, end, SPAN_QUERIES))):
             until = min(begin + SPAN_QUERIES, end)
             keys = stop - key if number == 0 else 1 + (until - 1 if chosen is None else int(chosen[until - 1])) - key
-            spans.append(Span(begin, until - begin, key, keys, place, number == 0))
-            place += (until - begin) * keys
+            queries = rounded(until - begin, bounds[-1] - begin) if number == 0 else until - begin
+            keys = rounded(keys, offsets[-1] - key)
+            spans.append(Span(begin, queries, key, keys, place, number == 0))
+            place += queries * keys
     table = torch.tensor(sorted(spans), device=packed.offsets.device)  # (spans, fields) by query
-    span = torch.repeat_interleave(torch.arange(len(table), device=table.device), table[:, 1])
+    span = torch.searchsorted(table[:, 0].contiguous(), torch.arange(bounds[-1], device=table.device), right=True) - 1
     views = {
         (view, heads): seen_rows(packed.views[view], chosen, table[span], heads, place, lowest, unused)
         for view, heads in groups
     }
     return Queries(chosen, tuple(spans), views, place)
+
+
+def rounded(count: int, limit: int) -> int:
+    """Up to a multiple, if that many are there."""
+    return min(-(-count // MULTIPLE) * MULTIPLE, limit)
 
 
 def seen_rows(
