@@ -84,7 +84,8 @@ EXAMPLES = (
         "on the table .",
     ),
     Example(
-        "The verb agrees with “manager”, not with the nearer “architects” (the paper's example).",
+        "The verb agrees with “manager”, not with the nearer “architects” (the paper's example). Until “to”, “like” may be a "
+        "preposition: the sentence decides.",
         "The {} to the side of the architects",
         "manager",
         "managers",
@@ -104,6 +105,7 @@ def demo(
 
     Each pair has two sentences that differ in the number of the verb. A model that has learned agreement is less surprised
     at the grammatical one, and changes its mind with the number of the subject. Models this small do not always manage.
+    Preferences are those at the verb, and those for the whole sentence.
     """
     import dtg
 
@@ -151,15 +153,22 @@ def words_of(example: Example, found: Mapping[str, Sequence[SentenceSurprisal]])
 
 
 def verbs_of(example: Example, found: Mapping[str, Sequence[SentenceSurprisal]]) -> Table:
-    """How much each model prefers the first verb after either subject, and the effect of subject number."""
+    """How much each model prefers the first verb after either subject, and the effect of subject number.
+
+    Then the same of the whole sentences, as Marvin and Linzen (2018) compare them: after a word that may be something else than
+    a verb ("like"), the rest decides.
+    """
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(f"preference for “{example.good}” over “{example.bad}”, bits")
     for heading in (f"after “{example.subject}”", f"after “{example.other_subject}”", "effect of subject number"):
         table.add_column(heading, justify="right")
     for name, surprisals in found.items():
-        good, bad, other_good, other_bad = (bits(one)[example.place] for one in surprisals)
-        preferences = (bad - good, other_bad - other_good)
-        table.add_row(name, *(f"{value:+.2f}" for value in (*preferences, preferences[0] - preferences[1])))
+        verbs = [bits(one)[example.place] for one in surprisals]
+        sentences = [-one.log_probability / math.log(2) for one in surprisals]
+        for what, (good, bad, other_good, other_bad) in (("verb", verbs), ("sentence", sentences)):
+            preferences = (bad - good, other_bad - other_good)
+            numbers = (*preferences, preferences[0] - preferences[1])
+            table.add_row(f"{name}, {what}", *(f"{value:+.2f}" for value in numbers))
     return table
 
 
