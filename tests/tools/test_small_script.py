@@ -46,7 +46,12 @@ def test_the_first_stage_needs_no_parser(script: RecordedScript) -> None:
 
 def test_stages_have_their_shards_and_start_where_the_one_before_ended(script: RecordedScript) -> None:
     work = script.folder / "work"
-    assert len(of(script.commands("parse", "3"), "parse")) == 45  # those held out, and of the stage before, too
+    parsed = of(script.commands("parse", "3"), "parse")
+    assert len(parsed) == 45  # those held out, and of the stage before, too
+    assert {str(options["parser"]) for options in parsed} == {"parser-small"}  # the bundled one: none was trained
+    trained = work / "parsers" / "parser-small" / "best"
+    trained.mkdir(parents=True)
+    assert {str(options["parser"]) for options in of(script.commands("parse", "3"), "parse")} == {str(trained)}
     (third,) = of(script.commands("prepare", "3"), "prepare")
     names = [Path(str(path)).name for path in third["train"]]  # type: ignore[attr-defined]
     assert names == ["en_ewt-ud-train.conllu", *(f"text-{n}.conllu" for n in range(23, 45))]
