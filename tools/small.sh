@@ -29,7 +29,6 @@ DEV=$DTG_DATA/ud/en_ewt-ud-dev.conllu
 TEST=$DTG_DATA/ud/en_ewt-ud-test.conllu
 PARSER=$WORK/parsers/parser-small
 cd "$(dirname "$0")/.."
-mkdir -p "$WORK"
 
 resume() { [ -d "$1" ] && echo --resume; true; }
 
@@ -53,6 +52,7 @@ parse() {
 
 prepare() {
   local trees=("$EWT") shards=() tokenizer=() free=$WORK/amalgum-free.conllu
+  mkdir -p "$WORK"
   [ -z "${START:-}" ] || tokenizer=(--tokenizer "$START"/tokenizer.model)
   if [ "$1" = 1 ]; then
     [ -f "$free" ] || python tools/free_treebank.py "$DTG_DATA"/amalgum/amalgum-train.conllu.gz --out "$free"
