@@ -66,9 +66,10 @@ class RecordedScript:
 commands_of_dtg = cache(lambda: typer.main.get_command(app))
 
 
-def understood(arguments: list[str]) -> tuple[list[str], dict[str, object]]:
+@cache
+def understood(arguments: tuple[str, ...]) -> tuple[list[str], dict[str, object]]:
     """The names of a command and its options, as the command line itself reads them."""
-    command, names, rest = commands_of_dtg(), list[str](), arguments
+    command, names, rest = commands_of_dtg(), list[str](), list(arguments)
     while further := getattr(command, "commands", None):  # of a group, as `evaluate` is
         name, *rest = rest
         command = further[name]
@@ -77,5 +78,5 @@ def understood(arguments: list[str]) -> tuple[list[str], dict[str, object]]:
 
 
 def of(commands: Commands, *names: str) -> list[dict[str, object]]:
-    found = [understood(arguments) for program, *arguments in commands if program == "dtg"]
+    found = [understood(tuple(arguments)) for program, *arguments in commands if program == "dtg"]
     return [options for known, options in found if known == list(names)]

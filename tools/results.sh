@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Make docs/results.md's numbers again, step by step; every step resumes where it was interrupted.
 #
-#   tools/results.sh prepare [CORPUS]        the corpus and the held-out sentences; or one of: projected, spans, parsed, pretrained
+#   tools/results.sh prepare [CORPUS]        the corpus and the held-out sentences; or [BUDGET-]KIND: projected, spans, parsed, pretrained
 #   tools/results.sh train NAME              one model
 #   tools/results.sh evaluate NAME           perplexity, SyntaxGym, BLiMP, reranking
 #   tools/results.sh bound NAME              how loose the bound on p(x) is: a much wider beam on 100 sentences (an eighth: 25)
@@ -14,7 +14,8 @@
 #   tools/results.sh all                     all of it
 #
 # A NAME is [BUDGET-]SYSTEM[-seedN][-rateR][-warm]: `dtg`, `tg-seed1`, `quarter-plm`, `sixteenth-tg-rate5e-4`.
-#   BUDGET  none: every word once, with the paper's decoder; quarter, eighth, sixteenth: of that, with a modern one
+#   BUDGET  none: every word once, with the paper's decoder; quarter, eighth, sixteenth: every fourth, eighth, ... sentence once,
+#           with a modern one
 #   SYSTEM  dtg, eager, swift, arc, word (what a row reads of an arc), trans, tokens, hybrid, on dependencies as they came;
 #           parsed, pretrained: dtg on trees of our own parsers, BiLSTM and MiniLM;
 #           tg, plm, plm-mask, pushdown: on phrases of our own parser; tg-projected and so on: on phrases made from the dependencies
@@ -35,53 +36,91 @@ QUARTER="quarter-dtg quarter-trans quarter-tokens quarter-eager quarter-swift qu
  quarter-tg quarter-tg-projected quarter-plm quarter-plm-mask quarter-pushdown"
 SEEDS="quarter-dtg-seed1 quarter-trans-seed1 quarter-tokens-seed1 quarter-eager-seed1 quarter-swift-seed1 quarter-parsed-seed1
  quarter-pretrained-seed1 quarter-tg-seed1 quarter-tg-projected-seed1 quarter-plm-seed1 quarter-plm-mask-seed1 quarter-pushdown-seed1"
-EIGHTH="eighth-dtg eighth-eager eighth-swift eighth-trans eighth-tokens eighth-hybrid eighth-tg-projected eighth-plm-projected
- eighth-plm-mask-projected eighth-pushdown-projected eighth-dtg-seed1 eighth-tg-projected-seed1"
+EIGHTH="eighth-dtg eighth-trans eighth-tokens eighth-hybrid eighth-eager eighth-swift eighth-parsed eighth-pretrained
+ eighth-tg eighth-plm eighth-plm-mask eighth-pushdown eighth-tg-projected
+ eighth-dtg-seed1 eighth-trans-seed1 eighth-tokens-seed1 eighth-hybrid-seed1 eighth-tg-seed1 eighth-pushdown-seed1 eighth-tg-projected-seed1
+ eighth-dtg-seed2 eighth-trans-seed2 eighth-tokens-seed2 eighth-hybrid-seed2"
 RATES=$(for system in dtg trans tokens tg pushdown; do for rate in 5e-4 1e-3 2e-3; do echo "sixteenth-$system-rate$rate"; done; done)
 TRAINING=("$DTG_DATA"/amalgum/amalgum-train.conllu.gz "$DTG_DATA"/ud/en_ewt-ud-train.conllu "$DTG_DATA"/ud/en_gum-ud-train.conllu)
 DEV=$DTG_DATA/ud/en_ewt-ud-dev.conllu
-WORDS=4055734  # of the training files
 
-# Once for all corpora: the same words in the same order, split into the same subwords.
+# prepare [BUDGET-]KIND: once for all corpora of a budget, the same words in the same order, split into the same subwords.
 prepare() {
+  local budget system seed changed files=() out
+  read_name "${1:-corpus}"
+  out=$(folder_of "$budget" "$system")
   mkdir -p "$WORK"
-  case ${1:-corpus} in
-    corpus)
-      [ -d "$WORK"/corpus ] || dtg prepare --train "${TRAINING[@]}" --dev "$DEV" --roots first --vocabulary 8192 --out "$WORK"/corpus
-      [ -f "$WORK"/heldout.conllu ] && return
-      { cat "$DTG_DATA"/ud/en_ewt-ud-{dev,test}.conllu "$DTG_DATA"/ud/en_gum-ud-{dev,test}.conllu
-        gunzip -c "$DTG_DATA"/amalgum/amalgum-{dev,test}.conllu.gz; } > "$WORK"/heldout.$$
-      mv "$WORK"/heldout.$$ "$WORK"/heldout.conllu ;;
-    projected)
-      prepare
-      [ -d "$WORK"/corpus-projected ] || dtg prepare --train "${TRAINING[@]}" --dev "$DEV" --roots first --project head \
-        --tokenizer "$WORK"/corpus/tokenizer.model --out "$WORK"/corpus-projected ;;
-    parsed) parsed parsed conllu parser-gum ;;
-    pretrained) parsed pretrained conllu "$PRETRAINED" ;;
-    spans) parsed spans ptb "$SPANS" ;;
+  if [ ! -d "$WORK"/corpus ]; then
+    dtg prepare --train "${TRAINING[@]}" --dev "$DEV" --roots first --vocabulary 8192 --out "$WORK"/corpus
+  fi
+  if [ ! -f "$WORK"/heldout.conllu ]; then
+    { cat "$DTG_DATA"/ud/en_ewt-ud-{dev,test}.conllu "$DTG_DATA"/ud/en_gum-ud-{dev,test}.conllu
+      gunzip -c "$DTG_DATA"/amalgum/amalgum-{dev,test}.conllu.gz; } > "$WORK"/heldout.$$
+    mv "$WORK"/heldout.$$ "$WORK"/heldout.conllu
+  fi
+  case $system in
+    corpus | projected | parsed | pretrained | spans) ;;
     *) echo "There is no corpus $1; there are: corpus projected spans parsed pretrained" >&2; exit 2 ;;
+  esac
+  [ -d "$out" ] && return
+  treebanks "$budget"
+  case $system in
+    corpus) as_they_came "$out" ;;
+    projected) as_they_came "$out" --project head ;;
+    parsed) parsed "$out" conllu parser-gum ;;
+    pretrained) parsed "$out" conllu "$PRETRAINED" ;;
+    spans) parsed "$out" ptb "$SPANS" ;;
   esac
 }
 
-# parsed NAME ENDING PARSER: the same words with the parser's trees.
+# folder_of BUDGET KIND
+folder_of() {
+  local folder=$WORK/corpus
+  [ "$1" = full ] || folder+=-$1
+  [ "$2" = corpus ] || folder+=-$2
+  echo "$folder"
+}
+
+# treebanks BUDGET: sets files. A smaller budget is every so manieth sentence, as long as it is the same for all.
+treebanks() {
+  local sample=$WORK/samples/$1.conllu each file
+  files=("${TRAINING[@]}")
+  case $1 in
+    full) return ;;
+    quarter) each=4 ;;
+    eighth) each=8 ;;
+    sixteenth) each=16 ;;
+  esac
+  files=("$sample")
+  [ -f "$sample" ] && return
+  mkdir -p "$WORK"/samples
+  for file in "${TRAINING[@]}"; do zcat -f "$file"; echo; done | awk -v RS= -v ORS='\n\n' -v each=$each 'NR % each == 1' > "$sample".$$
+  mv "$sample".$$ "$sample"
+}
+
+# as_they_came OUT OPTIONS...: the dependencies of the treebanks.
+as_they_came() {
+  dtg prepare --train "${files[@]}" --dev "$DEV" --roots first --tokenizer "$WORK"/corpus/tokenizer.model "${@:2}" --out "$1"
+}
+
+# parsed OUT ENDING PARSER: the same words with the parser's trees.
 parsed() {
-  local file out files=()
-  prepare
-  [ -d "$WORK"/corpus-"$1" ] && return
-  mkdir -p "$WORK"/trees/"$1"
-  for file in "${TRAINING[@]}" "$DEV"; do
-    out=$WORK/trees/$1/$(basename "${file%.conllu*}").$2
-    dtg parse "$file" --parser "$3" --max-words 1000 --out "$out" $([ -f "$out" ] && echo --resume)
-    files+=("$out")
+  local file tree trees=() folder=$WORK/trees/$system
+  mkdir -p "$folder"
+  for file in "${files[@]}" "$DEV"; do
+    tree=$folder/$(basename "${file%.conllu*}").$2
+    grep -qs '"finished": true' "$tree".meta.json ||
+      dtg parse "$file" --parser "$3" --max-words 1000 --out "$tree" $([ -f "$tree" ] && echo --resume)
+    trees+=("$tree")
   done
-  dtg prepare --train "${files[@]:0:3}" --dev "${files[3]}" --tokenizer "$WORK"/corpus/tokenizer.model --out "$WORK"/corpus-"$1"
+  dtg prepare --train "${trees[@]:0:${#files[@]}}" --dev "${trees[-1]}" --tokenizer "$WORK"/corpus/tokenizer.model --out "$1"
 }
 
 # read_name NAME: sets budget, system, seed and changed.
 read_name() {
   local rest=$1
   budget=full seed=0 changed=()
-  [[ $rest =~ ^(quarter|eighth|sixteenth)-(.*)$ ]] && budget=${BASH_REMATCH[1]} rest=${BASH_REMATCH[2]}
+  [[ $rest =~ ^(full|quarter|eighth|sixteenth)-(.*)$ ]] && budget=${BASH_REMATCH[1]} rest=${BASH_REMATCH[2]}
   [[ $rest =~ ^(.*)-warm$ ]] && rest=${BASH_REMATCH[1]} changed+=(--set training.warmup_share=0.2)
   [[ $rest =~ ^(.*)-rate([0-9.e-]+)$ ]] && rest=${BASH_REMATCH[1]} changed+=(--set training.peak_rate="${BASH_REMATCH[2]}")
   [[ $rest =~ ^(.*)-seed([0-9]+)$ ]] && rest=${BASH_REMATCH[1]} seed=${BASH_REMATCH[2]} changed+=(--set training.seed="${BASH_REMATCH[2]}")
@@ -89,7 +128,7 @@ read_name() {
 }
 
 train() {
-  local budget system seed changed settings=() corpus=corpus config=modern
+  local budget system seed changed settings=() kind=corpus config=modern out=$WORK/runs/$1
   read_name "$1"
   case $system in
     dtg) ;;
@@ -97,22 +136,16 @@ train() {
     arc | word) settings=(--set model.arc_representation="$system") ;;
     trans) settings=(--set model.family=txl-trans) ;;
     tokens) settings=(--set model.family=txl-tokens) ;;
-    parsed | pretrained) corpus=corpus-$system ;;
-    tg | plm | plm-mask | pushdown) settings=(--set model.family="$system") corpus=corpus-spans ;;
+    parsed | pretrained) kind=$system ;;
+    tg | plm | plm-mask | pushdown) settings=(--set model.family="$system") kind=spans ;;
     tg-projected | plm-projected | plm-mask-projected | pushdown-projected)
-      settings=(--set model.family="${system%-projected}") corpus=corpus-projected ;;
+      settings=(--set model.family="${system%-projected}") kind=projected ;;
     *) echo "There is no system $system (in $1); tools/results.sh without arguments lists them." >&2; exit 2 ;;
   esac
-  case $budget in
-    full) config=mini ;;
-    quarter) settings+=(--set training.words=$((WORDS / 4))) ;;
-    eighth) settings+=(--set training.words=$((WORDS / 8))) ;;
-    sixteenth) settings+=(--set training.words=$((WORDS / 16))) ;;
-  esac
-  prepare "${corpus#corpus-}"
-  dtg train $config "${settings[@]}" "${changed[@]}" --data "$WORK"/$corpus --out "$WORK"/runs/"$1" --threads 1 \
-    --precision "${PRECISION:-auto}" \
-    $([ -d "$WORK"/runs/"$1" ] && echo --resume)
+  [ "$budget" = full ] && config=mini
+  prepare "$budget-$kind"
+  dtg train $config "${settings[@]}" "${changed[@]}" --data "$(folder_of "$budget" "$kind")" --out "$out" --threads 1 \
+    --precision "${PRECISION:-auto}" $([ -d "$out" ] && echo --resume)
 }
 
 # evaluation KIND NAME OPTIONS...: of what was trained, or else of the same model as it is bundled.
@@ -127,7 +160,7 @@ evaluation() {
 evaluate() {
   local budget system seed changed results=$WORK/evaluated/$1 parser=parser-gum trees=300 project=() accuracy=() sentences=500 pairs=100 gold=()
   read_name "$1"
-  [ "$budget" = eighth ] && accuracy=(--accuracy fast) sentences=100 pairs=10 gold=(--sample 200)
+  [ "$budget" = eighth ] && accuracy=(--accuracy fast) sentences=200 pairs=25 gold=(--sample 500)
   case $system in
     pretrained) parser=$PRETRAINED ;;
     tg | plm | plm-mask | pushdown) parser=$SPANS ;;
@@ -135,7 +168,7 @@ evaluate() {
   esac
   evaluation ppl "$1" --conllu "$WORK"/heldout.conllu --roots first --sample $sentences --parser "$parser" --trees $trees \
     $(by_of "$system") "${project[@]}" "${accuracy[@]}" --out "$results"/ppl
-  evaluation sg "$1" "$DTG_DATA"/sg "${accuracy[@]}" --out "$results"/sg
+  evaluation sg "$1" "$DTG_DATA"/sg --boundary own "${accuracy[@]}" --out "$results"/sg
   evaluation blimp "$1" "$DTG_DATA"/blimp --limit $pairs "${accuracy[@]}" --out "$results"/blimp
   case $system in
     tokens | pushdown-projected) ;;
