@@ -161,7 +161,7 @@ evaluation() {
 evaluate() {
   local budget system seed changed results=$WORK/evaluated/$1 parser=parser-gum trees=300 project=() accuracy=() sentences=500 pairs=100 gold=() sums
   read_name "$1"
-  [ "$budget" = eighth ] && accuracy=(--accuracy fast) sentences=200 pairs=25 gold=(--sample 500)
+  [ "$budget" = eighth ] && accuracy=(--accuracy fast) sentences=100 pairs=20 gold=(--sample 150)
   case $system in
     pretrained) parser=$PRETRAINED ;;
     tg | plm | plm-mask | pushdown) parser=$SPANS ;;
@@ -179,7 +179,7 @@ evaluate() {
   case $system in
     tokens | pushdown-projected) ;;
     tg | plm | plm-mask | pushdown)
-      evaluation rerank "$1" "$DTG_DATA"/const/gum-test.ptb.gz --parser "$parser" --trees $trees --out "$results"/rerank ;;
+      evaluation rerank "$1" "$DTG_DATA"/const/gum-test.ptb.gz --parser "$parser" --trees $trees "${gold[@]}" --out "$results"/rerank ;;
     *)
       evaluation rerank "$1" "$DTG_DATA"/ud/en_ewt-ud-test.conllu --parser "$parser" --trees $trees "${project[@]}" "${gold[@]}" \
         --out "$results"/rerank ;;
