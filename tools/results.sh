@@ -161,7 +161,7 @@ evaluation() {
 evaluate() {
   local budget system seed changed results=$WORK/evaluated/$1 parser=parser-gum trees=300 project=() accuracy=() sentences=500 pairs=100 gold=() sums
   read_name "$1"
-  [ "$budget" = eighth ] && accuracy=(--accuracy fast) sentences=100 pairs=20 gold=(--sample 150)
+  [ "$budget" = eighth ] && accuracy=(--accuracy fast) sentences=100 pairs=10 gold=(--sample 150)
   case $system in
     pretrained) parser=$PRETRAINED ;;
     tg | plm | plm-mask | pushdown) parser=$SPANS ;;

@@ -107,18 +107,21 @@ def test_neither_neighbours_nor_pass_sizes_matter(
     options = BeamOptions(**limits, **SHARES)
     alone = [states(model, pieces, options) for pieces in given]
     sentences = [[tuple(word) for word in pieces] for pieces in given]
-    for at_once in (1, 3, 50):
-        for found, expected in zip(search_all(BeamSearch(model, options), sentences, at_once), alone, strict=True):
+    for count in (1, 3, 50):
+        for found, expected in zip(search_all(BeamSearch(model, options), sentences, count), alone, strict=True):
             together = [value for statistics in found.words for value in statistics[1:]]
             assert [*together, found.log_probability] == pytest.approx(numbers(expected), rel=1e-9, abs=1e-11)
 
-    def one_by_one(agenda: expansion.Agenda, open_: torch.Tensor, options: BeamOptions) -> torch.Tensor:
+    def all_of_them(agenda: expansion.Agenda, open_: torch.Tensor, *_: object) -> torch.Tensor:
+        return open_
+
+    def one_by_one(agenda: expansion.Agenda, open_: torch.Tensor, *_: object) -> torch.Tensor:
         return open_[agenda.score[open_].argmax()][None]
 
-    def worst_first(agenda: expansion.Agenda, open_: torch.Tensor, options: BeamOptions) -> torch.Tensor:
+    def worst_first(agenda: expansion.Agenda, open_: torch.Tensor, *_: object) -> torch.Tensor:
         return open_[agenda.score[open_].argmin()][None]
 
-    for choose in (one_by_one, worst_first):
+    for choose in (all_of_them, one_by_one, worst_first):
         monkeypatch.setattr(expansion, "choose", choose)
         for pieces, expected in zip(given[:2], alone, strict=False):
             assert numbers(states(model, pieces, options)) == pytest.approx(numbers(expected), rel=1e-9, abs=1e-11)

@@ -83,18 +83,26 @@ class SplitVocabulary:
 
     def log_sum(self, hidden: Tensor, allowed: Allowed) -> Tensor:
         """(rows,) over the subwords that each row may generate."""
-        blocks = [(self.starting, allowed.must_continue_word), (self.continuing, allowed.must_start_word)]
-        total: Tensor | None = None
-        for block, ruled_out in blocks:
-            if ruled_out is None or not bool(ruled_out.any()):
-                found = block.log_sum(hidden)
-            else:
-                rows = (~ruled_out).nonzero()[:, 0]
-                found = torch.full((len(hidden),), -torch.inf, dtype=precise(hidden[:0]).dtype, device=hidden.device)
-                found = found.index_copy(0, rows, block.log_sum(hidden[rows])) if len(rows) else found
-            total = found if total is None else torch.logaddexp(total, found)
-        assert total is not None
-        return total
+        return torch.logaddexp(*self.log_sums(hidden, allowed))
+
+    def log_share_of_starting(self, hidden: Tensor, allowed: Allowed) -> Tensor:
+        """(rows,) log p(the subword begins a word | GEN)."""
+        starting, continuing = self.log_sums(hidden, allowed)
+        return starting - torch.logaddexp(starting, continuing)
+
+    def log_sums(self, hidden: Tensor, allowed: Allowed) -> tuple[Tensor, Tensor]:
+        """(rows,) over the subwords that begin a word and over the others; minus infinity where these are ruled out."""
+        starting = log_sum_of(self.starting, hidden, allowed.must_continue_word)
+        return starting, log_sum_of(self.continuing, hidden, allowed.must_start_word)
+
+
+def log_sum_of(block: SubwordBlock, hidden: Tensor, ruled_out: Tensor | None) -> Tensor:
+    """(rows,) over the subwords of a block, which is not asked for rows in which they are ruled out."""
+    if ruled_out is None or not bool(ruled_out.any()):
+        return block.log_sum(hidden)
+    rows = (~ruled_out).nonzero()[:, 0]
+    found = torch.full((len(hidden),), -torch.inf, dtype=precise(hidden[:0]).dtype, device=hidden.device)
+    return found.index_copy(0, rows, block.log_sum(hidden[rows])) if len(rows) else found
 
 
 class FactoredHead(nn.Module):

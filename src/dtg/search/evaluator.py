@@ -142,6 +142,14 @@ class Evaluator:
         found: Tensor = model.head.pieces(hidden, model.decoder.embedding.weight, allowed, model.starts_word)
         return checked(found.to(finest(found.device)))
 
+    def log_share_of_starts(self, hidden: Tensor, features: Tensor) -> Tensor:
+        """(lanes,) log p(the subword begins a word | GEN)."""
+        starts, allowed = self.model.starts_word, self._allowed(features)
+        assert starts is not None
+        if self.vocabulary is None or allowed is None:
+            return self.pieces(hidden, features)[:, starts].logsumexp(1)
+        return checked(self.vocabulary.log_share_of_starting(hidden, allowed).to(finest(hidden.device)))
+
     def _allowed(self, features: Tensor) -> Allowed | None:
         return Allowed.of(self.system, features) if self.constrained else None
 

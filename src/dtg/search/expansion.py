@@ -154,7 +154,7 @@ def expand(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending: 
         open_ = promising.nonzero()[:, 0]
         if not len(open_):
             break
-        chosen = choose(agenda, open_, options)
+        chosen = choose(agenda, open_, options, thresholds)
         now = agenda.only(chosen)
         lanes, hidden = explored.fork(now.state)
         hidden = evaluator.take(lanes, cache, hidden, now.action)
@@ -167,11 +167,11 @@ def expand(evaluator: Evaluator, options: BeamOptions, beams: Beams, *, ending: 
     return best_candidates(explored, agenda, thresholds, options, beams.count, cache)
 
 
-def choose(agenda: Agenda, open_: Tensor, options: BeamOptions) -> Tensor:
+def choose(agenda: Agenda, open_: Tensor, options: BeamOptions, thresholds: Thresholds) -> Tensor:
     """Which of the open expansions a pass carries out. No result depends on it."""
-    if options.is_adaptive:
-        return open_
     of = agenda.beam[open_]
+    if options.is_adaptive:
+        return open_[thresholds.are_likely(agenda.score[open_], of)]
     at_once = expansions_at_once(options.beam, int((torch.bincount(of) > 0).sum()))
     return open_[best_of_each(agenda.score[open_], of, at_once)]
 

@@ -54,6 +54,14 @@ class Thresholds:
         """The threshold of states of these sentences."""
         return self._of_sentence[beam]
 
+    def are_likely(self, score: Tensor, beam: Tensor) -> Tensor:
+        """Which expansions to carry out next, if the beam adapts: all, but of a sentence without candidates only those that
+        would be followed if its best expansion were a candidate. Most others turn out too improbable once there is one.
+        """
+        best = highest(score, beam, self.sentences)
+        bar = torch.where(self._of_sentence == -torch.inf, best + self._below_best, self._nothing)
+        return score > bar[beam]
+
 
 def below_best(share: float, together: Tensor) -> Tensor:
     """How far below the best one a share of all is, in nats; `together` is how much more probable all are than the best.

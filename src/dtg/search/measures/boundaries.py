@@ -84,10 +84,6 @@ def begin_next_word(evaluator: Evaluator, candidates: Candidates) -> Tensor:
 
 def log_share_of_starts(evaluator: Evaluator, hidden: Tensor, features: Tensor) -> Tensor:
     """(rows,) log p(the subword begins a word | GEN)."""
-    starts = evaluator.model.starts_word
-    assert starts is not None
-    found = [
-        evaluator.pieces(some, state)[:, starts].logsumexp(1)
-        for some, state in zip(hidden.split(PREDICTIONS_AT_ONCE), features.split(PREDICTIONS_AT_ONCE), strict=True)
-    ]
+    parts = zip(hidden.split(PREDICTIONS_AT_ONCE), features.split(PREDICTIONS_AT_ONCE), strict=True)
+    found = [evaluator.log_share_of_starts(some, state) for some, state in parts]
     return torch.cat(found) if found else hidden.new_empty(0, dtype=torch.float64)
