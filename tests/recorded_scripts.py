@@ -45,6 +45,7 @@ class RecordedScript:
         self.environment = os.environ | {
             "DTG_DATA": str(data),
             "WORK": str(folder / "work"),
+            "KEPT": str(folder / "kept"),
             "RECORD": str(self.record),
             "PATH": f"{programs}:{os.environ['PATH']}",
         }

@@ -219,6 +219,23 @@ def test_a_report_is_of_what_there_is(script: RecordedScript) -> None:
     assert listed["trans"] == ["trained", "blimp", "ppl", "rerank", "sg"] and listed["dtg"] == []
 
 
+def test_what_is_kept_is_reported_where_nothing_is_left(script: RecordedScript) -> None:
+    script.commands("train", "eighth-tg")
+    results = script.folder / "work" / "evaluated" / "eighth-tg" / "sg"
+    results.mkdir(parents=True)
+    for name in ("results.json", "settings.json", "verdicts.csv", "words.csv", "regions.csv", "part-0.jsonl"):
+        (results / name).write_text(name)
+    script.run("keep")
+    shutil.rmtree(script.folder / "work")
+    kept = script.folder / "kept" / "eighth-tg"
+    assert sorted(path.name for path in (kept / "sg").iterdir()) == ["results.json", "settings.json", "verdicts.csv"]
+    [report] = of(script.commands("report"), "report")
+    assert report["results"] == [kept] and report["run"] == [f"eighth-tg={kept}"]
+    assert (kept / "log.jsonl").is_file()
+    listed = next(line for line in script.run("list").stdout.splitlines() if line.startswith("eighth-tg "))
+    assert listed.split() == ["eighth-tg", "(kept)"]
+
+
 def test_processes_share_an_evaluation(script: RecordedScript) -> None:
     script.environment["PROCESSES"] = "3"
     commands = script.commands("evaluate", "quarter-dtg")

@@ -9,6 +9,7 @@
 #   tools/results.sh whole NAME              perplexity of all held-out sentences
 #   tools/results.sh beams                   what narrower beams cost, on DTG
 #   tools/results.sh bundle                  prepare and train the bundled models, and bundle them
+#   tools/results.sh keep                    copy the logs and scores of what is evaluated, which are small, to KEPT
 #   tools/results.sh report                  tables and figures of what there is, one report for each budget
 #   tools/results.sh list                    the names of the table, and which are trained and evaluated
 #   tools/results.sh all                     all of it
@@ -22,6 +23,7 @@
 #   -rateR  another peak rate; -warm: a warm-up of a fifth of the steps
 #
 # DTG_DATA is the folder of the data, WORK (default: results) the one to work in, PROCESSES (default: 1) how many share an evaluation,
+# KEPT (default: docs/results/kept) the folder where results of this machine and of others last, so that a report has them all,
 # PRETRAINED and SPANS the folders of our own dependency parser with MiniLM and of our own constituency parser.
 set -euo pipefail
 : "${DTG_DATA:?is to be the folder with ud/, amalgum/, blimp/ and sg/}"
@@ -29,6 +31,7 @@ WORK=${WORK:-results}
 PROCESSES=${PROCESSES:-1}
 PRETRAINED=${PRETRAINED:-$WORK/parsers/pretrained}
 SPANS=${SPANS:-$WORK/parsers/spans}
+KEPT=${KEPT:-$(dirname "$0")/../docs/results/kept}
 export OMP_NUM_THREADS=1
 
 FULL="dtg tokens trans tg pushdown dtg-seed1 tokens-seed1 trans-seed1 tg-seed1 pushdown-seed1"
@@ -232,33 +235,50 @@ bundle() {
   done
 }
 
-# report_of FOLDER NAME...: of those that were evaluated, each against the first.
+# keep: what a report reads. Regions and words are large, and the evaluation makes them again.
+keep() {
+  local results name
+  for results in "$WORK"/evaluated/*/*/results.json; do
+    name=$(dirname "${results#"$WORK"/evaluated/}")
+    mkdir -p "$KEPT/$name"
+    find "$(dirname "$results")" -maxdepth 1 \( -name '*.csv' -o -name results.json -o -name settings.json \) \
+      ! -name words.csv ! -name regions.csv -exec cp {} "$KEPT/$name" \;
+    cp "$WORK/runs/${name%/*}"/log.jsonl "$KEPT/${name%/*}"
+  done
+}
+
+# report_of FOLDER NAME...: of those that were evaluated, here or where they were kept, each against the first.
 report_of() {
   local name evaluated=() runs=()
   for name in "${@:2}"; do
-    [ -d "$WORK"/evaluated/"$name" ] && evaluated+=("$WORK"/evaluated/"$name") && runs+=(--run "$name=$WORK/runs/$name")
+    if [ -d "$WORK"/evaluated/"$name" ]; then
+      evaluated+=("$WORK"/evaluated/"$name") runs+=(--run "$name=$WORK/runs/$name")
+    elif [ -d "$KEPT/$name" ]; then
+      evaluated+=("$KEPT/$name") runs+=(--run "$name=$KEPT/$name")
+    fi
   done
   [ ${#evaluated[@]} = 0 ] || dtg report "${evaluated[@]}" "${runs[@]}" --out "$1"
 }
 
 report() {
+  local logs=("$WORK"/runs/*/log.jsonl)
   report_of "$WORK"/report $FULL
   report_of "$WORK"/report-quarter $QUARTER $SEEDS
   report_of "$WORK"/report-eighth $EIGHTH
-  sha256sum "$WORK"/runs/*/log.jsonl
+  [ ! -f "${logs[0]}" ] || sha256sum "${logs[@]}"
 }
 
 list() {
   local name
   for name in $RATES $FULL $QUARTER $SEEDS $EIGHTH; do
     printf '%-32s%-10s%s\n' "$name" "$([ -d "$WORK"/runs/"$name"/best ] && echo trained)" \
-      "$(ls "$WORK"/evaluated/"$name" 2> /dev/null | xargs)"
+      "$(ls "$WORK"/evaluated/"$name" 2> /dev/null | xargs)$([ -d "$KEPT/$name" ] && echo ' (kept)')"
   done
 }
 
 case ${1:-} in
   prepare) prepare "${2:-corpus}" ;;
-  beams | bundle | report | list) "$1" ;;
+  beams | bundle | keep | report | list) "$1" ;;
   read) read_times "${2:?a name; tools/results.sh list shows those of the table}" ;;
   train | evaluate | bound | whole) "$1" "${2:?a name; tools/results.sh list shows those of the table}" ;;
   all)
@@ -268,5 +288,5 @@ case ${1:-} in
     beams
     report
     ;;
-  *) sed -n '2,25p' "$0"; exit 2 ;;
+  *) sed -n '2,27p' "$0"; exit 2 ;;
 esac
