@@ -129,7 +129,7 @@ def test_all_corpora_have_the_same_words_and_subwords(everything: tuple[Path, Co
     assert [str(parsers[kind]).rpartition("/")[2] for kind in ("parsed", "pretrained", "spans")] == [
         "parser-gum",
         "pretrained",
-        "spans",
+        "parser-phrases",
     ]
 
 
@@ -145,7 +145,7 @@ def test_a_smaller_budget_is_every_so_manieth_sentence(script: RecordedScript) -
 
 
 def test_proposals_are_those_of_the_parser_that_a_model_learned_from(everything: tuple[Path, Commands]) -> None:
-    expected = {"spans": "spans", "pretrained": "pretrained"}
+    expected = {"spans": "parser-phrases", "pretrained": "pretrained"}
     for evaluation in ("ppl", "rerank"):
         for options in of(everything[1], "evaluate", evaluation):
             if "evaluated" not in str(options["out"]):

@@ -24,13 +24,13 @@
 #
 # DTG_DATA is the folder of the data, WORK (default: results) the one to work in, PROCESSES (default: 1) how many share an evaluation,
 # KEPT (default: docs/results/kept) the folder where results of this machine and of others last, so that a report has them all,
-# PRETRAINED and SPANS the folders of our own dependency parser with MiniLM and of our own constituency parser.
+# PRETRAINED the folder of our own dependency parser with MiniLM, SPANS (default: parser-phrases) our own constituency parser.
 set -euo pipefail
 : "${DTG_DATA:?is to be the folder with ud/, amalgum/, blimp/ and sg/}"
 WORK=${WORK:-results}
 PROCESSES=${PROCESSES:-1}
 PRETRAINED=${PRETRAINED:-$WORK/parsers/pretrained}
-SPANS=${SPANS:-$WORK/parsers/spans}
+SPANS=${SPANS:-parser-phrases}
 KEPT=${KEPT:-$(dirname "$0")/../docs/results/kept}
 export OMP_NUM_THREADS=1
 
