@@ -217,8 +217,8 @@ def check_kind(given: str | None, parser: Parser, out: Path | None) -> None:
     """Raise unless the parser gives trees of the kind that is asked for, and the file is named as one of such trees."""
     if given is not None and given != parser.kind:
         advice = (
-            " The bundled parser gives dependencies; pass --parser parser-phrases (in models/ of the repository), or RUN/best of "
-            "dtg train-parser --kind constituency."
+            " The bundled parser gives dependencies; pass --parser parser-phrases (in models/ of the repository), or RUN/best "
+            "of dtg train-parser --kind constituency."
             if given == "constituency"
             else ""
         )
