@@ -91,23 +91,19 @@ class Lanes(Tensors):
             joined.memory.room = min(memory.room for memory in memories)
         return joined
 
-    def renumbered(self, more: int) -> Lanes:
-        """The same lanes, with row ids that are higher by `more`."""
-        memory = None if self.memory is None else replace(self.memory, rows=self.memory.rows + more)
-        return replace(self, rows=self.rows + more, next_id=self.next_id + more, memory=memory)
-
     def visible(self) -> Tensor:
         """The ids of all rows that some view of some lane can still see, ascending."""
         ids = [rows[torch.arange(rows.shape[1], device=rows.device) < size] for rows, size in self._tables()]
         found: Tensor = torch.cat(ids).unique()
         return found
 
-    def rename(self, names: Tensor) -> None:
-        """Give rows other ids: `names[old id]`."""
+    def renamed(self, names: Tensor) -> Lanes:
+        """The same lanes, whose rows have other ids: `names[old id]`."""
         last = len(names) - 1
-        self.rows = names[self.rows.clamp(0, last)]
-        if self.memory is not None:
-            self.memory.rows = names[self.memory.rows.clamp(0, last)]
+        memory = self.memory
+        if memory is not None:
+            memory = replace(memory, rows=names[memory.rows.clamp(0, last)])
+        return replace(self, rows=names[self.rows.clamp(0, last)], memory=memory)
 
     def _tables(self) -> Iterator[tuple[Tensor, Tensor]]:
         yield self.rows, self.size

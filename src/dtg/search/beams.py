@@ -105,17 +105,14 @@ def select(beams: Beams, chosen: Sequence[int]) -> Beams:
 
 
 def join(parts: Sequence[Beams]) -> Beams:
-    """The sentences of several searches together, in one cache: the largest of theirs, with the others' rows added to it."""
+    """The sentences of several searches together, in one cache: the largest of theirs, with what the others can see added."""
     if len(parts) == 1:
         return parts[0]
-    cache = max((beams.cache for beams in parts), key=lambda cache: cache.used)
-    first_rows: dict[int, int] = {id(cache): 0}  # of each cache, in the joined one
+    cache, names = joined_cache(parts)
     lanes, beam, part, parent = [], [], [], []
     sentences = 0
     for number, beams in enumerate(parts):
-        if id(beams.cache) not in first_rows:
-            first_rows[id(beams.cache)] = cache.add(beams.cache)
-        lanes.append(beams.lanes.renumbered(first_rows[id(beams.cache)]))
+        lanes.append(beams.lanes.renamed(names[id(beams.cache)]))
         beam.append(beams.beam + sentences)
         part.append(torch.full_like(beams.beam, number))
         parent.append(torch.arange(len(beams.beam), device=beams.beam.device))
@@ -132,3 +129,18 @@ def join(parts: Sequence[Beams]) -> Beams:
         statistics,
         MeasuredWords.join([beams.measured for beams in parts]),
     )
+
+
+def joined_cache(parts: Sequence[Beams]) -> tuple[KVCache, dict[int, Tensor]]:
+    """One cache for several searches; and, for each of theirs, the numbers that its rows have there."""
+    cache = max((beams.cache for beams in parts), key=lambda cache: cache.used)
+    names = {id(cache): torch.arange(cache.used, device=parts[0].beam.device)}
+    for beams in parts:
+        other = beams.cache
+        if id(other) in names:
+            continue
+        live = torch.cat([some.lanes.visible() for some in parts if some.cache is other]).unique()
+        first = cache.add(other, live)
+        names[id(other)] = torch.zeros(other.used, dtype=torch.long, device=live.device)
+        names[id(other)][live] = torch.arange(first, cache.used, device=live.device)
+    return cache, names

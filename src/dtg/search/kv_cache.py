@@ -51,18 +51,18 @@ class KVCache:
         """A new cache in which these rows come first, in this order, with room for more."""
         layers, _, *shape = self.table.shape
         table = self.table.new_empty(layers, max(SMALLEST, len(rows) + room), *shape)
-        for layer in range(layers):
-            torch.index_select(self.table[layer], 0, rows, out=table[layer, : len(rows)])
         attachment = None
         if self.attachment is not None:
             attachment = self.attachment.new_empty(table.shape[1], self.attachment.shape[1])
-            torch.index_select(self.attachment, 0, rows, out=attachment[: len(rows)])
-        return KVCache(table, len(rows), attachment)
+        found = KVCache(table, 0, attachment)
+        found.add(self, rows)
+        return found
 
-    def add(self, other: KVCache) -> int:
-        """Add the rows of another cache; gives the number of the first. Rows that are here already stay as they are."""
-        first = self.reserve(other.used)
-        self.table[:, first : self.used] = other.table[:, : other.used]
+    def add(self, other: KVCache, rows: Tensor) -> int:
+        """Add these rows of another cache; gives the number of the first. Rows that are here already stay as they are."""
+        first = self.reserve(len(rows))
+        for layer, table in enumerate(self.table):
+            torch.index_select(other.table[layer], 0, rows, out=table[first : self.used])
         if self.attachment is not None and other.attachment is not None:
-            self.attachment[first : self.used] = other.attachment[: other.used]
+            torch.index_select(other.attachment, 0, rows, out=self.attachment[first : self.used])
         return first

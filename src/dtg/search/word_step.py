@@ -128,8 +128,7 @@ def compacted(lanes: Lanes, cache: KVCache) -> tuple[Lanes, KVCache]:
     live = lanes.visible()
     number = torch.zeros(cache.used, dtype=torch.long, device=live.device)
     number[live] = torch.arange(len(live), device=live.device)
-    lanes.rename(number)
-    return lanes, cache.compact(live, room=16 * len(lanes))
+    return lanes.renamed(number), cache.compact(live, room=16 * len(lanes))
 
 
 def statistics_of(
