@@ -13,6 +13,7 @@ from dtg.families import FAMILIES
 from dtg.model import ModelConfig
 from dtg.training import TrainingConfig
 from tests.recorded_scripts import TREEBANKS, Commands, RecordedScript, of
+from tools.keep import keep
 
 SCRIPT = Path(__file__).parents[1] / "tools" / "results.sh"
 SEEDED = ["dtg", "tokens", "trans", "tg", "pushdown"]
@@ -221,17 +222,21 @@ def test_a_report_is_of_what_there_is(script: RecordedScript) -> None:
 
 def test_what_is_kept_is_reported_where_nothing_is_left(script: RecordedScript) -> None:
     script.commands("train", "eighth-tg")
-    results = script.folder / "work" / "evaluated" / "eighth-tg" / "sg"
+    work, kept = script.folder / "work", script.folder / "kept" / "eighth-tg"
+    results = work / "evaluated" / "eighth-tg" / "blimp"
     results.mkdir(parents=True)
-    for name in ("results.json", "settings.json", "verdicts.csv", "words.csv", "regions.csv", "part-0.jsonl"):
+    for name in ("results.json", "settings.json", "words.csv", "part-0.jsonl"):
         (results / name).write_text(name)
-    script.run("keep")
-    shutil.rmtree(script.folder / "work")
-    kept = script.folder / "kept" / "eighth-tg"
-    assert sorted(path.name for path in (kept / "sg").iterdir()) == ["results.json", "settings.json", "verdicts.csv"]
+    (results / "pairs.csv").write_text('pair_id,good,bad,right\n0,"Yes, it does.",It do.,1\n')
+    [[_, tool, *folders]] = script.commands("keep")
+    assert Path(tool).name == "keep.py" and folders == [str(work), str(kept.parent)]
+    keep(work, kept.parent)
+    assert sorted(path.name for path in (kept / "blimp").iterdir()) == ["pairs.csv", "results.json", "settings.json"]
+    assert (kept / "blimp" / "pairs.csv").read_text() == "pair_id,good,bad,right\n0,,,1\n"  # texts are not ours to copy
+    assert (kept / "log.jsonl").is_file()
+    shutil.rmtree(work)
     [report] = of(script.commands("report"), "report")
     assert report["results"] == [kept] and report["run"] == [f"eighth-tg={kept}"]
-    assert (kept / "log.jsonl").is_file()
     listed = next(line for line in script.run("list").stdout.splitlines() if line.startswith("eighth-tg "))
     assert listed.split() == ["eighth-tg", "(kept)"]
 

@@ -239,18 +239,6 @@ bundle() {
   done
 }
 
-# keep: what a report reads. Regions and words are large, and the evaluation makes them again.
-keep() {
-  local results name
-  for results in "$WORK"/evaluated/*/*/results.json; do
-    name=$(dirname "${results#"$WORK"/evaluated/}")
-    mkdir -p "$KEPT/$name"
-    find "$(dirname "$results")" -maxdepth 1 \( -name '*.csv' -o -name results.json -o -name settings.json \) \
-      ! -name words.csv ! -name regions.csv -exec cp {} "$KEPT/$name" \;
-    cp "$WORK/runs/${name%/*}"/log.jsonl "$KEPT/${name%/*}"
-  done
-}
-
 # report_of FOLDER NAME...: of those that were evaluated, here or where they were kept, each against the first.
 report_of() {
   local name evaluated=() runs=()
@@ -282,7 +270,8 @@ list() {
 
 case ${1:-} in
   prepare) prepare "${2:-corpus}" ;;
-  beams | bundle | keep | report | list) "$1" ;;
+  beams | bundle | report | list) "$1" ;;
+  keep) python "$(dirname "$0")"/keep.py "$WORK" "$KEPT" ;;
   read) read_times "${2:?a name; tools/results.sh list shows those of the table}" ;;
   train | evaluate | bound | whole) "$1" "${2:?a name; tools/results.sh list shows those of the table}" ;;
   all)
