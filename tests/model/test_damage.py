@@ -125,8 +125,9 @@ def test_cards_are_not_hashed(folder: Path) -> None:
     (folder / "CARD.md").write_text("one")
     dtg.load(folder)
     for name in pretrained.names():
-        manifest = json.loads((pretrained.find(name) / "manifest.json").read_text())
-        present = {path.name for path in pretrained.find(name).iterdir()}
+        found = pretrained.find(name)
+        manifest = json.loads((found / "manifest.json").read_text())
+        present = {path.relative_to(found).as_posix() for path in found.rglob("*") if path.is_file()}
         assert set(manifest["files"]) == present - {"manifest.json", "CARD.md"}
 
 
