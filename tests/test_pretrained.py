@@ -27,6 +27,14 @@ def test_the_parser_parses() -> None:
     assert found.tree.heads == HEADS and found.tree.labels is not None and found.tree.labels[1] == "nsubj"
 
 
+@pytest.mark.slow
+def test_the_parser_of_phrases_parses() -> None:
+    """Its encoder, too, is in its folder."""
+    found = dtg.load_parser("parser-phrases").parse(("The", "keys", "to", "the", "cabinet", "are", "here", "."))
+    brackets = "(S (NP (NP The keys) (PP to (NP the cabinet))) (VP are (ADVP here)) .)"
+    assert isinstance(found.tree, dtg.ConstituencyTree) and found.tree.brackets() == brackets
+
+
 @pytest.mark.parametrize("name", [pretrained.MODEL, pretrained.WORDS_MODEL])
 def test_the_models_know_words_from_noise(name: str) -> None:
     sentences = [SENTENCE, tuple(reversed(SENTENCE))]
