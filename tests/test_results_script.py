@@ -225,14 +225,16 @@ def test_what_is_kept_is_reported_where_nothing_is_left(script: RecordedScript) 
     work, kept = script.folder / "work", script.folder / "kept" / "eighth-tg"
     results = work / "evaluated" / "eighth-tg" / "blimp"
     results.mkdir(parents=True)
-    for name in ("results.json", "settings.json", "words.csv", "part-0.jsonl"):
+    for name in ("results.json", "settings.json", "words.csv", "readings.csv", "part-0.jsonl"):
         (results / name).write_text(name)
-    (results / "pairs.csv").write_text('pair_id,good,bad,right\n0,"Yes, it does.",It do.,1\n')
+    (results / "pairs.csv").write_text('pair_id,good,bad,word,right\n0,"Yes, it does.",It do.,do,1\n')
     [[_, tool, *folders]] = script.commands("keep")
     assert Path(tool).name == "keep.py" and folders == [str(work), str(kept.parent)]
     keep(work, kept.parent)
     assert sorted(path.name for path in (kept / "blimp").iterdir()) == ["pairs.csv", "results.json", "settings.json"]
-    assert (kept / "blimp" / "pairs.csv").read_text() == "pair_id,good,bad,right\n0,,,1\n"  # texts are not ours to copy
+    assert (
+        kept / "blimp" / "pairs.csv"
+    ).read_text() == "pair_id,good,bad,word,right\n0,,,,1\n"  # texts are not ours to copy
     assert (kept / "log.jsonl").is_file()
     shutil.rmtree(work)
     [report] = of(script.commands("report"), "report")

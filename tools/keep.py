@@ -1,7 +1,7 @@
 """Copy the logs and scores of evaluated models to where they last: `python tools/keep.py WORK KEPT`.
 
-What a report reads is copied, without the texts of the items, which belong to their data sets; words and regions are large,
-and the evaluation makes them again.
+What a report reads is copied, without the texts of the items and the times of readers, which belong to their data sets; words
+and regions are large, and the evaluation makes them again.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import shutil
 from pathlib import Path
 
 COPIED = ("results.json", "settings.json")
-LARGE = ("words.csv", "regions.csv")
-TEXTS = ("text", "good", "bad")  # columns that are left empty
+LEFT_OUT = ("words.csv", "regions.csv", "readings.csv")
+TEXTS = ("text", "good", "bad", "word")  # columns that are left empty
 
 
 def keep(work: Path, kept: Path) -> None:
@@ -26,7 +26,7 @@ def keep(work: Path, kept: Path) -> None:
             if (results.parent / file).is_file():
                 shutil.copyfile(results.parent / file, out / file)
         for table in sorted(results.parent.glob("*.csv")):
-            if table.name not in LARGE:
+            if table.name not in LEFT_OUT:
                 copy_without_texts(table, out / table.name)
         log = work / "runs" / name / "log.jsonl"
         if log.is_file():
